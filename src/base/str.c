@@ -1,0 +1,81 @@
+/* str.c - searching, ordering and hashing of byte strings. */
+#include "base/str.h"
+
+#include "base/bytes.h"
+#include "base/compiler.h"
+
+int mx_str_compare(mx_str a, mx_str b)
+{
+    const size_t n = MX_MIN(a.len, b.len);
+    const int order = n ? memcmp(a.ptr, b.ptr, n) : 0;
+    if (order != 0) {
+        return order;
+    }
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+size_t mx_str_find(mx_str s, mx_str needle, size_t from)
+{
+    if (from > s.len || needle.len > s.len - from) {
+        return MX_STR_NPOS;
+    }
+    if (needle.len == 0) {
+        return from;
+    }
+    const size_t last = s.len - needle.len;
+    for (size_t at = from; at <= last; at++) {
+        const char *hit = memchr(s.ptr + at, needle.ptr[0], last - at + 1);
+        if (!hit) {
+            return MX_STR_NPOS;
+        }
+        at = (size_t)(hit - s.ptr);
+        if (memcmp(hit, needle.ptr, needle.len) == 0) {
+            return at;
+        }
+    }
+    return MX_STR_NPOS;
+}
+
+static uint64_t mix(uint64_t h)
+{
+    h ^= h >> 32;
+    h *= UINT64_C(0xd6e8feb86659fd93);
+    h ^= h >> 29;
+    return h;
+}
+
+uint64_t mx_str_hash(mx_str s)
+{
+    uint64_t h = UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)s.len;
+    const uint8_t *p = (const uint8_t *)s.ptr;
+    size_t n = s.len;
+    for (; n >= 8; n -= 8, p += 8) {
+        h = mix(h ^ mx_load_le64(p)) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    uint64_t tail = 0;
+    for (size_t i = 0; i < n; i++) {
+        tail |= (uint64_t)p[i] << (8 * i);
+    }
+    return mix(mix(h ^ tail));
+}
+
+size_t mx_str_distance(mx_str a, mx_str b)
+{
+    size_t row[65];
+    if (a.len > 64 || b.len > 64) {
+        return MX_STR_NPOS;
+    }
+    for (size_t j = 0; j <= b.len; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            const size_t replaced = diagonal + (a.ptr[i - 1] != b.ptr[j - 1]);
+            diagonal = row[j];
+            row[j] = MX_MIN(replaced, MX_MIN(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[b.len];
+}
