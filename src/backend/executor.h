@@ -1,0 +1,70 @@
+/* executor.h - running plans on a device.
+ *
+ * backend/ holds one folder a device (cpu/, cuda/). An executor owns the device's copy of the weights, the scratch
+ * block and the KV cache, all reserved when it is opened; a step allocates nothing. It is called by one thread at a
+ * time (the engine's); it may use many threads inside.
+ */
+#ifndef MX_BACKEND_EXECUTOR_H
+#define MX_BACKEND_EXECUTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "program/batch.h"
+#include "program/plan.h"
+
+typedef struct mx_executor mx_executor;
+
+typedef enum mx_kv_type {
+    MX_KV_F16,
+    MX_KV_F32,
+} mx_kv_type;
+
+/* How exact products with quantised weights are on the CPU. */
+typedef enum mx_cpu_mode {
+    MX_CPU_EXACT,     /* activations as int16 a group: relative error about 2e-5 */
+    MX_CPU_FAST,      /* activations as int8 a group of 32: about 5e-3; opt-in */
+    MX_CPU_REFERENCE, /* the plain f32 kernels that define every operation; slow */
+} mx_cpu_mode;
+
+typedef struct mx_executor_options {
+    int32_t n_pages;  /* pages of MX_PAGE_TOKENS positions in the KV cache, shared by all sequences */
+    int32_t max_seqs; /* sequences of the largest step */
+    mx_kv_type kv_type;
+    int32_t n_threads; /* 0: as many as the machine, its affinity mask and its quota give */
+    mx_cpu_mode cpu_mode;
+} mx_executor_options;
+
+/* What a device's folder offers: one row in the table of executor.c. */
+typedef struct mx_backend {
+    const char *name; /* "cpu" */
+    mx_status (*open)(const mx_plan *plan, const mx_executor_options *options, mx_executor **out, mx_error *err);
+} mx_backend;
+
+/* The functions of one open executor; the first member of every back end's own struct. */
+struct mx_executor {
+    const mx_backend *backend;
+    mx_status (*run)(mx_executor *executor, const mx_batch *batch, mx_error *err);
+    const float *(*view_logits)(const mx_executor *executor);
+    void (*close)(mx_executor *executor);
+};
+
+/* Prepares `plan` on the device called `device` ("cpu"): takes memory, repacks weights, starts threads.
+ * The plan, its program and the checkpoint under it must outlive the executor.
+ * MX_INVALID (no such device; names those there are), MX_NO_MEMORY, MX_UNSUPPORTED (an operation or format that the
+ * device cannot run, named). */
+mx_status mx_executor_open(const char *device, const mx_plan *plan, const mx_executor_options *options,
+                           mx_executor **out, mx_error *err) MX_NODISCARD;
+
+/* Runs one step. The batch is the engine's and is trusted but for token ids, which are checked: MX_INVALID. MX_DEVICE
+ * when the device fails. */
+mx_status mx_executor_run(mx_executor *executor, const mx_batch *batch, mx_error *err) MX_NODISCARD;
+
+/* Logits of the last step, [n_samples, n_vocab] f32, borrowed until the next step. */
+const float *mx_executor_view_logits(const mx_executor *executor);
+
+/* Frees everything. NULL is fine. */
+void mx_executor_close(mx_executor *executor);
+
+#endif

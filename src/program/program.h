@@ -1,0 +1,197 @@
+/* program.h - a model as a flat list of operations over typed values.
+ *
+ * A family builds a program through builder.h; passes (passes.h) rewrite it; plan.h places its values; a back end runs
+ * the plan on a batch (batch.h). A program is immutable after its passes and shared by threads. It owns its lists; it
+ * borrows weight bytes from the checkpoint.
+ *
+ * A value is a matrix [rows, n_cols]. Rows are symbolic: T tokens of a step, or S rows to be sampled, times a constant
+ * factor (experts per token). All other numbers are known at load.
+ */
+#ifndef MX_PROGRAM_PROGRAM_H
+#define MX_PROGRAM_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "weights/weight.h"
+
+#define MX_NO_VALUE  (-1)
+#define MX_NO_WEIGHT (-1)
+#define MX_NO_ROPE   (-1)
+
+#define MX_OP_MAX_IN  3
+#define MX_OP_MAX_OUT 4
+
+typedef int32_t mx_value; /* place in mx_program.values */
+
+typedef enum mx_row_kind {
+    MX_ROWS_TOKENS,  /* T: tokens of the step, all sequences one after the other */
+    MX_ROWS_SAMPLES, /* S: rows whose logits are wanted */
+} mx_row_kind;
+
+typedef enum mx_value_type {
+    MX_VALUE_F32, /* activations; a back end may hold them in another float format */
+    MX_VALUE_I32, /* token and expert ids */
+} mx_value_type;
+
+typedef struct mx_value_info {
+    mx_row_kind rows;
+    int32_t row_factor; /* rows = T or S, times this; 1 but for expert slots */
+    int64_t n_cols;
+    mx_value_type type;
+    const char *name; /* for printing: "layers.3.mlp.gate"; lives in the program's arena */
+} mx_value_info;
+
+typedef enum mx_op_kind {
+#define MX_OP(name, n_in, n_out, params, formula) MX_OP_##name,
+#include "program/ops.def"
+#undef MX_OP
+    MX_OP_COUNT
+} mx_op_kind;
+
+typedef enum mx_activation {
+    MX_ACT_SILU,      /* x / (1 + exp(-x)) */
+    MX_ACT_GELU,      /* x * 0.5 * (1 + erf(x / sqrt(2))) */
+    MX_ACT_GELU_TANH, /* x * 0.5 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))) */
+} mx_activation;
+
+typedef struct mx_none_params {
+    char reserved;
+} mx_none_params;
+
+typedef struct mx_embed_params {
+    int32_t weight; /* [n_vocab, n_cols]; places in mx_program.weights here and below */
+    float scale;
+} mx_embed_params;
+
+typedef struct mx_norm_params {
+    int32_t weight; /* [n_group_cols], or MX_NO_WEIGHT for a plain normalisation */
+    float eps;
+    float weight_offset;  /* 0, or 1 for Gemma's (1 + w) */
+    int64_t n_group_cols; /* columns normalised together: n_cols, or head_dim for norms on heads */
+} mx_norm_params;
+
+typedef struct mx_scale_params {
+    float factor;
+} mx_scale_params;
+
+typedef struct mx_glu_params {
+    mx_activation act;
+} mx_glu_params;
+
+/* in[0] is x [R, K]; LINEAR: in[1] is the residual or MX_NO_VALUE; EXPERT_LINEAR: in[1] holds the ids [T, k] i32.
+ * Plain form: one weight, one output. Passes make one operation of several that share x (n_weights > 1, out[i] from
+ * weights[i]); with has_glu, weights are {gate, up} and out[0] = act(y_0) * y_1 alone. */
+typedef struct mx_linear_params {
+    int32_t n_weights;
+    int32_t weights[MX_OP_MAX_OUT]; /* [n_i, K] */
+    int32_t biases[MX_OP_MAX_OUT];  /* [n_i] (EXPERT_LINEAR: [n_experts, n_i]) or MX_NO_WEIGHT */
+    bool has_norm;                  /* x is normalised first, by `norm` over all of its K columns */
+    bool has_glu;
+    mx_activation act;
+    mx_norm_params norm;
+} mx_linear_params;
+
+typedef struct mx_rope_params {
+    int32_t rope;    /* place in mx_program.ropes */
+    int32_t n_heads; /* n_cols = n_heads * head_dim */
+    int32_t head_dim;
+} mx_rope_params;
+
+typedef struct mx_kv_append_params {
+    int32_t i_cache; /* place in mx_program.caches */
+} mx_kv_append_params;
+
+/* Plain form: in = {q, MX_NO_VALUE, MX_NO_VALUE}, keys and values are in the cache, this step's included.
+ * Fused form (has_append): in = {q, k, v} as projected; q_norm and k_norm (over head_dim) and rope are applied where
+ * they are set, then k and v are appended, then the attention is computed. */
+typedef struct mx_attention_params {
+    int32_t i_cache;
+    int32_t n_heads; /* query heads; a multiple of the cache's n_kv_heads: head h reads kv head h / (n_heads /
+                        n_kv_heads) */
+    float scale;     /* usually 1 / sqrt(head_dim) */
+    int32_t window;  /* a token sees this many positions, its own included; 0: all */
+    float softcap;   /* 0: none; else scores become softcap * tanh(score / softcap) */
+    int32_t sinks;   /* weight [n_heads]: one more logit a head in the softmax's sum; or MX_NO_WEIGHT */
+    bool has_append;
+    bool has_qk_norm;
+    mx_norm_params q_norm;
+    mx_norm_params k_norm;
+    int32_t rope; /* MX_NO_ROPE: none */
+} mx_attention_params;
+
+typedef struct mx_route_params {
+    int32_t top_k;
+    bool normalize; /* the top_k weights are divided by their sum */
+} mx_route_params;
+
+typedef struct mx_op {
+    mx_op_kind kind;
+    int32_t i_layer;             /* -1 outside the layers */
+    mx_value in[MX_OP_MAX_IN];   /* MX_NO_VALUE where absent */
+    mx_value out[MX_OP_MAX_OUT]; /* MX_NO_VALUE where absent */
+    union {
+        mx_none_params none;
+        mx_embed_params embed;
+        mx_norm_params norm;
+        mx_scale_params scale;
+        mx_glu_params glu;
+        mx_linear_params linear;
+        mx_rope_params rope;
+        mx_kv_append_params kv_append;
+        mx_attention_params attention;
+        mx_route_params route;
+    } u;
+} mx_op;
+
+/* Keys and values of one layer, for every position of every sequence. */
+typedef struct mx_cache_spec {
+    int32_t n_kv_heads;
+    int32_t k_dim;  /* columns of one key head */
+    int32_t v_dim;  /* columns of one value head */
+    int32_t window; /* positions that are ever looked back at; 0: all */
+} mx_cache_spec;
+
+/* Rotary embedding, resolved at load: scaling of every kind ends as a table of frequencies and a factor. */
+typedef struct mx_rope_spec {
+    int32_t rot_dim;       /* even; columns of a head that rotate */
+    bool is_interleaved;   /* pairs (0,1), (2,3), ... ; else pairs (i, i + rot_dim/2) */
+    const float *inv_freq; /* [rot_dim / 2] radians a position; lives in the program's arena */
+    float factor;          /* on cos and sin (yarn, longrope); 1 otherwise */
+} mx_rope_spec;
+
+typedef struct mx_program {
+    mx_arena arena; /* owns everything below */
+    mx_value_info *values;
+    int32_t n_values;
+    mx_op *ops; /* in the order of execution */
+    int32_t n_ops;
+    mx_weight *weights;
+    int32_t n_weights;
+    mx_cache_spec *caches;
+    int32_t n_caches;
+    mx_rope_spec *ropes;
+    int32_t n_ropes;
+    mx_value tokens; /* input: token ids [T, 1] i32 */
+    mx_value logits; /* output: [S, n_vocab] */
+    int32_t n_layers;
+    int32_t n_ctx; /* positions that a sequence may have */
+    int32_t n_vocab;
+} mx_program;
+
+typedef struct mx_op_info {
+    const char *name;
+    int32_t n_in;
+    int32_t n_out;
+    const char *formula;
+} mx_op_info;
+
+/* Name, arity and formula of every kind, from ops.def; index with the kind. */
+extern const mx_op_info mx_op_infos[MX_OP_COUNT];
+
+/* Frees the program's lists. A zeroed program is fine. */
+void mx_program_deinit(mx_program *program);
+
+#endif

@@ -1,0 +1,71 @@
+/* weight.h - one weight matrix of a model as the program and the back ends see it: shape, storage format, bytes.
+ *
+ * A weight borrows its bytes from a mapped checkpoint and owns nothing. File bytes have no alignment: they are read
+ * with unaligned loads or copied. Source of the formats: MLX, mlx/ops.cpp and mlx/backend/cpu/quantized.cpp.
+ */
+#ifndef MX_WEIGHTS_WEIGHT_H
+#define MX_WEIGHTS_WEIGHT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "weights/dtype.h"
+
+typedef struct mx_checkpoint mx_checkpoint;     /* checkpoint.h */
+typedef struct mx_quant_config mx_quant_config; /* quant.h */
+
+typedef enum mx_quant_mode {
+    MX_QUANT_NONE,   /* dense: f32, f16 or bf16 */
+    MX_QUANT_AFFINE, /* w = scale * q + bias; bits 2, 3, 4, 5, 6, 8; group 32, 64, 128 */
+    MX_QUANT_MXFP4,  /* e2m1 values, e8m0 scales, group 32 */
+    MX_QUANT_NVFP4,  /* e2m1 values, e4m3 scales, group 16 */
+    MX_QUANT_MXFP8,  /* e4m3 values, e8m0 scales, group 32 */
+} mx_quant_mode;
+
+typedef struct mx_quant {
+    mx_quant_mode mode;
+    int32_t bits;       /* of one value; 0 for MX_QUANT_NONE */
+    int32_t group_size; /* values along n_cols that share a scale; 0 for MX_QUANT_NONE */
+} mx_quant;
+
+typedef struct mx_weight {
+    mx_str name; /* as in the checkpoint, without ".weight": "model.layers.0.mlp.down_proj"; borrowed */
+    mx_quant quant;
+    mx_dtype dtype;        /* of the values (dense), or of scales and biases (affine); U8 for the float modes' scales */
+    int64_t n_experts;     /* 1 for a plain matrix */
+    int64_t n_rows;        /* outputs, or vocabulary entries; 1 for a vector */
+    int64_t n_cols;        /* inputs */
+    const uint8_t *data;   /* dense: [n_experts, n_rows, n_cols] dtype; else packed words, each row
+                              n_cols * bits / 8 bytes, element i in bits [i*bits, (i+1)*bits), lowest first */
+    const uint8_t *scales; /* [n_experts, n_rows, n_cols / group_size] dtype; NULL when dense */
+    const uint8_t *biases; /* the same shape; affine only, else NULL */
+    float global_scale;    /* nvfp4: factor on every value, 1 where the file has none */
+} mx_weight;
+
+/* Finds `<path>.weight` with its `.scales` and `.biases` (or, where path is itself a tensor's whole name, that tensor:
+ * "model.layers.0.self_attn.q_proj.bias") and checks that kinds and shapes fit each other and the configuration.
+ *
+ * MX_NOT_FOUND   no such tensor
+ * MX_FORMAT      shapes or dtypes that do not fit, naming the tensor, what was expected and what was found
+ * MX_UNSUPPORTED a storage format that we do not read, named
+ */
+mx_status mx_weight_resolve(const mx_checkpoint *checkpoint, const mx_quant_config *quant, mx_str path, mx_weight *out,
+                            mx_error *err) MX_NODISCARD;
+
+/* Whether mx_weight_resolve would find a tensor. */
+bool mx_weight_exists(const mx_checkpoint *checkpoint, mx_str path);
+
+/* Rows [from, from + n) of each expert as a weight of their own; only for n_experts == 1. No copy. Fused q/k/v are
+ * split so. The caller has checked the range. */
+mx_weight mx_weight_slice_rows(const mx_weight *w, int64_t from, int64_t n);
+
+/* Bytes of file data that one pass over the whole weight reads. */
+int64_t mx_weight_bytes(const mx_weight *w);
+
+/* out[n_cols] = row `row` of expert `expert` in f32: the definition of every storage format. Affine: the product and
+ * the sum are f32. Cannot fail; safe from any thread. */
+void mx_weight_dequantize_row(const mx_weight *w, int64_t expert, int64_t row, float *out);
+
+#endif
