@@ -10,7 +10,10 @@ endif()
 
 set(MX_WARNINGS
     -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings -Wundef
-    -Wpointer-arith -Wdouble-promotion -Wno-format-truncation)
+    -Wpointer-arith -Wdouble-promotion)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  list(APPEND MX_WARNINGS -Wno-format-truncation)
+endif()
 option(MX_WERROR "Treat warnings as errors" ON)
 if(MX_WERROR)
   list(APPEND MX_WARNINGS -Werror)
