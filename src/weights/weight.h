@@ -33,15 +33,17 @@ typedef struct mx_quant {
 typedef struct mx_weight {
     mx_str name; /* as in the checkpoint, without ".weight": "model.layers.0.mlp.down_proj"; borrowed */
     mx_quant quant;
-    mx_dtype dtype;        /* of the values (dense), or of scales and biases (affine); U8 for the float modes' scales */
-    int64_t n_experts;     /* 1 for a plain matrix */
-    int64_t n_rows;        /* outputs, or vocabulary entries; 1 for a vector */
-    int64_t n_cols;        /* inputs */
-    const uint8_t *data;   /* dense: [n_experts, n_rows, n_cols] dtype; else packed words, each row
-                              n_cols * bits / 8 bytes, element i in bits [i*bits, (i+1)*bits), lowest first */
-    const uint8_t *scales; /* [n_experts, n_rows, n_cols / group_size] dtype; NULL when dense */
-    const uint8_t *biases; /* the same shape; affine only, else NULL */
-    float global_scale;    /* nvfp4: factor on every value, 1 where the file has none */
+    mx_dtype dtype;    /* of the values (dense), or of scales and biases (affine); U8 for the float modes' scales */
+    int64_t n_experts; /* 1 for a plain matrix */
+    int64_t n_rows;    /* outputs, or vocabulary entries; 1 for a vector */
+    int64_t n_cols;    /* inputs */
+    const struct mx_weight *experts; /* [n_experts], each a plain matrix of this shape and format, where the checkpoint
+                                        keeps experts apart (data, scales and biases are then NULL); else NULL */
+    const uint8_t *data;             /* dense: [n_experts, n_rows, n_cols] dtype; else packed words, each row
+                                        n_cols * bits / 8 bytes, element i in bits [i*bits, (i+1)*bits), lowest first */
+    const uint8_t *scales;           /* [n_experts, n_rows, n_cols / group_size] dtype; NULL when dense */
+    const uint8_t *biases;           /* the same shape; affine only, else NULL */
+    float global_scale;              /* nvfp4: factor on every value, 1 where the file has none */
 } mx_weight;
 
 /* Finds `<path>.weight` with its `.scales` and `.biases` (or, where path is itself a tensor's whole name, that tensor:
@@ -61,11 +63,31 @@ bool mx_weight_exists(const mx_checkpoint *checkpoint, mx_str path);
  * split so. The caller has checked the range. */
 mx_weight mx_weight_slice_rows(const mx_weight *w, int64_t from, int64_t n);
 
+/* Expert `expert` as a plain matrix of its own, whichever way the checkpoint keeps experts; the weight itself when it
+ * is a plain matrix. No copy. Code that reads expert weights goes through here. */
+static inline mx_weight mx_weight_expert(const mx_weight *w, int64_t expert)
+{
+    if (w->experts) {
+        return w->experts[expert];
+    }
+    const bool is_dense = w->quant.mode == MX_QUANT_NONE;
+    const int64_t value_bytes = is_dense ? w->n_cols * (int64_t)mx_dtype_size(w->dtype) : w->n_cols * w->quant.bits / 8;
+    mx_weight one = *w;
+    one.n_experts = 1;
+    one.data += expert * w->n_rows * value_bytes;
+    if (!is_dense) {
+        const int64_t scale_bytes = w->n_cols / w->quant.group_size * (int64_t)mx_dtype_size(w->dtype);
+        one.scales += expert * w->n_rows * scale_bytes;
+        one.biases = w->biases ? w->biases + expert * w->n_rows * scale_bytes : NULL;
+    }
+    return one;
+}
+
 /* Bytes of file data that one pass over the whole weight reads. */
 int64_t mx_weight_bytes(const mx_weight *w);
 
-/* out[n_cols] = row `row` of expert `expert` in f32: the definition of every storage format. Affine: the product and
- * the sum are f32. Cannot fail; safe from any thread. */
+/* out[n_cols] = row `row` of expert `expert` (mx_weight_expert) in f32: the definition of every storage format. Affine:
+ * the product and the sum are f32. Cannot fail; safe from any thread. */
 void mx_weight_dequantize_row(const mx_weight *w, int64_t expert, int64_t row, float *out);
 
 #endif
