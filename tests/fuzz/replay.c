@@ -3,17 +3,16 @@
  * The damage is made by a fixed generator, so two runs do the same. A target reports by crashing, as under libFuzzer:
  * the case that was running is then the last line printed.
  */
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/fuzz.h"
+
 #define REPLAY_MAX_BYTES       (1u << 20)
 #define REPLAY_COPIES_PER_SEED 64
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -26,7 +25,7 @@ static uint64_t next_random(uint64_t *state)
 /* Hands the target a heap copy of exactly n_bytes, so that a sanitizer sees the first byte read past its end. */
 static int run_copy(const uint8_t *data, size_t n_bytes)
 {
-    uint8_t *copy = malloc(n_bytes ? n_bytes : 1);
+    uint8_t *copy = calloc(n_bytes ? n_bytes : 1, 1);
     if (!copy) {
         return 1;
     }
@@ -65,7 +64,7 @@ int main(int argc, char **argv)
 {
     int n_passed = 0;
     int n_failed = 0;
-    uint8_t *data = malloc(REPLAY_MAX_BYTES);
+    uint8_t *data = calloc(REPLAY_MAX_BYTES, 1);
     if (!data) {
         printf("0 passed, 1 failed\n");
         return 1;
