@@ -1,0 +1,47 @@
+/* file.h - files and folders by UTF-8 path.
+ *
+ * Everything here blocks on the disk and is safe from any thread. Windows paths go through the wide interface, with the
+ * long-path prefix where they need it. Errors name the path: MX_NOT_FOUND for a missing file, MX_IO for the rest.
+ */
+#ifndef MX_PLATFORM_FILE_H
+#define MX_PLATFORM_FILE_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+
+typedef enum mx_file_kind {
+    MX_FILE_MISSING, /* or not reachable */
+    MX_FILE_REGULAR,
+    MX_FILE_DIR,
+    MX_FILE_OTHER,
+} mx_file_kind;
+
+/* What lies at path; links are followed. */
+mx_file_kind mx_file_kind_at(const char *path);
+
+/* Bytes in a regular file. */
+mx_status mx_file_size(const char *path, int64_t *n_bytes, mx_error *err) MX_NODISCARD;
+
+/* Reads a whole file. *out is set to a new buffer, which the caller frees (also after a failure).
+ * MX_FORMAT when the file has more than max_bytes, MX_NO_MEMORY, and as above. */
+mx_status mx_file_read(const char *path, size_t max_bytes, mx_buf *out, mx_error *err) MX_NODISCARD;
+
+/* Makes or replaces a file with these bytes. */
+mx_status mx_file_write(const char *path, mx_str bytes, mx_error *err) MX_NODISCARD;
+
+mx_status mx_file_remove(const char *path, mx_error *err) MX_NODISCARD;
+
+/* Makes one folder, which must not exist yet; its parent must. */
+mx_status mx_dir_create(const char *path, mx_error *err) MX_NODISCARD;
+
+/* Removes an empty folder. */
+mx_status mx_dir_remove(const char *path, mx_error *err) MX_NODISCARD;
+
+/* The names in a folder, without "." and "..", in bytewise order. Names and array live in the arena. */
+mx_status mx_dir_list(mx_arena *arena, const char *path, const mx_str **names, size_t *n_names,
+                      mx_error *err) MX_NODISCARD;
+
+#endif

@@ -1,0 +1,53 @@
+/* io.c - read and write until everything has gone through. */
+#include "platform/posix/io.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "platform/os_error.h"
+
+static ssize_t read_some(int fd, void *dst, size_t n_bytes)
+{
+    for (;;) {
+        const ssize_t n = read(fd, dst, n_bytes);
+        if (n >= 0 || errno != EINTR) {
+            return n;
+        }
+    }
+}
+
+mx_status mx_io_read_all(int fd, const char *name, mx_status too_large, mx_buf *out, mx_error *err)
+{
+    for (;;) {
+        char beyond; /* one byte past the cap tells whether the file ends there */
+        const size_t room = MX_MIN(out->max - out->len, MX_MAX(out->len, (size_t)65536));
+        if (room > 0) {
+            MX_TRY(mx_buf_reserve(out, room, err));
+        }
+        const ssize_t n = room > 0 ? read_some(fd, out->data + out->len, room) : read_some(fd, &beyond, 1);
+        if (n < 0) {
+            return mx_fail_os(err, "read", name);
+        }
+        if (n == 0) {
+            return MX_OK;
+        }
+        if (room == 0) {
+            return mx_fail(err, too_large, "%s: larger than the %zu bytes that are allowed", name, out->max);
+        }
+        out->len += (size_t)n;
+    }
+}
+
+mx_status mx_io_write_all(int fd, const char *name, mx_str bytes, mx_error *err)
+{
+    while (bytes.len > 0) {
+        const ssize_t n = write(fd, bytes.ptr, bytes.len);
+        if (n < 0 && errno != EINTR) {
+            return mx_fail_os(err, "write to", name);
+        }
+        if (n > 0) {
+            bytes = mx_str_slice(bytes, (size_t)n, bytes.len);
+        }
+    }
+    return MX_OK;
+}

@@ -1,0 +1,45 @@
+/* signal.c - SIGINT and SIGTERM set a flag. The handler is dropped at its first call, so a second Ctrl-C kills. */
+#include "platform/signal.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "platform/atomic.h"
+
+static mx_atomic_u32 interrupted; /* lock-free, so a handler may store it */
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    mx_atomic_store_u32(&interrupted, 1);
+}
+
+static void install_interrupt(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_interrupt;
+    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+void mx_signal_install(void)
+{
+    struct sigaction ignore;
+    memset(&ignore, 0, sizeof ignore);
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &ignore, NULL);
+    install_interrupt();
+}
+
+bool mx_signal_is_interrupted(void)
+{
+    return mx_atomic_load_u32(&interrupted) != 0;
+}
+
+void mx_signal_reset(void)
+{
+    mx_atomic_store_u32(&interrupted, 0);
+    install_interrupt();
+}

@@ -1,0 +1,173 @@
+/* file.c - files and folders on Windows. */
+#include "platform/file.h"
+
+#include <stdlib.h>
+#include <windows.h>
+
+#include "base/mem.h"
+#include "platform/os_error.h"
+#include "platform/windows/io.h"
+#include "platform/windows/wide.h"
+
+#define MAX_DIR_ENTRIES ((size_t)1 << 22)
+
+/* Attributes by path; false where nothing is there. */
+static bool get_attributes(const wchar_t *wide, WIN32_FILE_ATTRIBUTE_DATA *data)
+{
+    return GetFileAttributesExW(wide, GetFileExInfoStandard, data) != 0;
+}
+
+mx_file_kind mx_file_kind_at(const char *path)
+{
+    WIN32_FILE_ATTRIBUTE_DATA data;
+    wchar_t *wide = NULL;
+    mx_file_kind kind = MX_FILE_MISSING;
+    if (mx_wide_from_path(path, &wide, NULL) == MX_OK && get_attributes(wide, &data)) {
+        const bool is_dir = (data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+        const bool is_device = (data.dwFileAttributes & FILE_ATTRIBUTE_DEVICE) != 0;
+        kind = is_dir ? MX_FILE_DIR : is_device ? MX_FILE_OTHER : MX_FILE_REGULAR;
+    }
+    mx_free(wide);
+    return kind;
+}
+
+mx_status mx_file_size(const char *path, int64_t *n_bytes, mx_error *err)
+{
+    WIN32_FILE_ATTRIBUTE_DATA data;
+    wchar_t *wide = NULL;
+    MX_TRY(mx_wide_from_path(path, &wide, err));
+    mx_status st = MX_OK;
+    if (!get_attributes(wide, &data)) {
+        st = mx_fail_os(err, "look at", path);
+    } else if (data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) {
+        st = mx_fail(err, MX_IO, "%s is not a regular file", path);
+    } else {
+        *n_bytes = (int64_t)((uint64_t)data.nFileSizeHigh << 32 | data.nFileSizeLow);
+    }
+    mx_free(wide);
+    return st;
+}
+
+mx_status mx_file_read(const char *path, size_t max_bytes, mx_buf *out, mx_error *err)
+{
+    wchar_t *wide = NULL;
+    mx_buf_init(out, max_bytes);
+    MX_TRY(mx_wide_from_path(path, &wide, err));
+    HANDLE file = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                              OPEN_EXISTING, FILE_FLAG_SEQUENTIAL_SCAN, NULL);
+    mx_free(wide);
+    if (file == INVALID_HANDLE_VALUE) {
+        return mx_fail_os(err, "open", path);
+    }
+    const mx_status st = mx_io_read_all(file, path, MX_FORMAT, out, err);
+    CloseHandle(file);
+    return st;
+}
+
+mx_status mx_file_write(const char *path, mx_str bytes, mx_error *err)
+{
+    wchar_t *wide = NULL;
+    MX_TRY(mx_wide_from_path(path, &wide, err));
+    HANDLE file = CreateFileW(wide, GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, NULL);
+    mx_free(wide);
+    if (file == INVALID_HANDLE_VALUE) {
+        return mx_fail_os(err, "create", path);
+    }
+    const mx_status st = mx_io_write_all(file, path, bytes, err);
+    CloseHandle(file);
+    return st;
+}
+
+/* One call that takes a wide path and answers with non-zero for success. */
+static mx_status with_path(const char *path, const char *verb, BOOL(WINAPI *call)(const wchar_t *), mx_error *err)
+{
+    wchar_t *wide = NULL;
+    MX_TRY(mx_wide_from_path(path, &wide, err));
+    const BOOL is_done = call(wide);
+    const mx_status st = is_done ? MX_OK : mx_fail_os(err, verb, path);
+    mx_free(wide);
+    return st;
+}
+
+static BOOL WINAPI create_dir(const wchar_t *wide)
+{
+    return CreateDirectoryW(wide, NULL);
+}
+
+mx_status mx_file_remove(const char *path, mx_error *err)
+{
+    return with_path(path, "remove", DeleteFileW, err);
+}
+
+mx_status mx_dir_create(const char *path, mx_error *err)
+{
+    return with_path(path, "create the folder", create_dir, err);
+}
+
+mx_status mx_dir_remove(const char *path, mx_error *err)
+{
+    return with_path(path, "remove the folder", RemoveDirectoryW, err);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return mx_str_compare(*(const mx_str *)a, *(const mx_str *)b);
+}
+
+mx_status mx_dir_list(mx_arena *arena, const char *path, const mx_str **names, size_t *n_names, mx_error *err)
+{
+    mx_status st = MX_OK;
+    mx_str *list = NULL; /* grows on the heap, then moves into the arena */
+    size_t cap = 0;
+    size_t n = 0;
+    wchar_t *wide = NULL;
+    HANDLE find = INVALID_HANDLE_VALUE;
+    WIN32_FIND_DATAW entry;
+
+    const char *pattern = mx_arena_printf(arena, "%s/*", path);
+    if (!pattern) {
+        st = mx_fail_no_memory(err, strlen(path) + 3, path);
+        goto done;
+    }
+    MX_TRY_OR(done, st, mx_wide_from_path(pattern, &wide, err));
+    find = FindFirstFileW(wide, &entry);
+    if (find == INVALID_HANDLE_VALUE) {
+        st = mx_fail_os(err, "open the folder", path);
+        goto done;
+    }
+    do {
+        if (wcscmp(entry.cFileName, L".") == 0 || wcscmp(entry.cFileName, L"..") == 0) {
+            continue;
+        }
+        mx_str *grown = mx_array_grow(list, &cap, n + 1, sizeof *list, MAX_DIR_ENTRIES);
+        const mx_str copy = mx_wide_copy_utf8(arena, entry.cFileName);
+        list = grown ? grown : list;
+        if (!grown || !copy.ptr) {
+            st = mx_fail(err, MX_NO_MEMORY, "%s: out of memory after %zu names of the folder", path, n);
+            goto done;
+        }
+        list[n++] = copy;
+    } while (FindNextFileW(find, &entry));
+    if (GetLastError() != ERROR_NO_MORE_FILES) {
+        st = mx_fail_os(err, "read the folder", path);
+        goto done;
+    }
+    mx_str *kept = mx_arena_array(arena, mx_str, n);
+    if (!kept) {
+        st = mx_fail_no_memory(err, n * sizeof *kept, path);
+        goto done;
+    }
+    if (n > 0) {
+        memcpy(kept, list, n * sizeof *kept);
+        qsort(kept, n, sizeof *kept, compare_names);
+    }
+    *names = kept;
+    *n_names = n;
+done:
+    if (find != INVALID_HANDLE_VALUE) {
+        FindClose(find);
+    }
+    mx_free(wide);
+    mx_free(list);
+    return st;
+}

@@ -1,0 +1,77 @@
+/* map.c - file mappings. The view keeps file and mapping alive, so both handles are closed at once. */
+#include "platform/map.h"
+
+#include <windows.h>
+
+#include "base/mem.h"
+#include "platform/os_error.h"
+#include "platform/windows/wide.h"
+
+static const uint8_t empty_file[1];
+
+static mx_status map_handle(HANDLE file, const char *path, mx_map *out, mx_error *err)
+{
+    LARGE_INTEGER size;
+    if (!GetFileSizeEx(file, &size)) {
+        return mx_fail_os(err, "look at", path);
+    }
+    if (size.QuadPart == 0) {
+        out->data = empty_file; /* Windows refuses to map nothing */
+        return MX_OK;
+    }
+    HANDLE mapping = CreateFileMappingW(file, NULL, PAGE_READONLY, 0, 0, NULL);
+    if (!mapping) {
+        return mx_fail_os(err, "map", path);
+    }
+    const uint8_t *data = MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0);
+    const mx_status st = data ? MX_OK : mx_fail_os(err, "map", path);
+    CloseHandle(mapping);
+    if (data) {
+        *out = (mx_map){.data = data, .n_bytes = (size_t)size.QuadPart};
+    }
+    return st;
+}
+
+mx_status mx_map_open(const char *path, mx_map *out, mx_error *err)
+{
+    *out = (mx_map){0};
+    wchar_t *wide = NULL;
+    MX_TRY(mx_wide_from_path(path, &wide, err));
+    HANDLE file = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
+                              FILE_ATTRIBUTE_NORMAL, NULL);
+    mx_free(wide);
+    if (file == INVALID_HANDLE_VALUE) {
+        return mx_fail_os(err, "open", path);
+    }
+    const mx_status st = map_handle(file, path, out, err);
+    CloseHandle(file);
+    return st;
+}
+
+void mx_map_close(mx_map *map)
+{
+    if (map->n_bytes > 0) {
+        UnmapViewOfFile(map->data);
+    }
+    *map = (mx_map){0};
+}
+
+/* As WIN32_MEMORY_RANGE_ENTRY, which some header sets lack, as they lack the function. */
+typedef struct memory_range {
+    void *address;
+    SIZE_T n_bytes;
+} memory_range;
+typedef BOOL(WINAPI *prefetch_function)(HANDLE process, ULONG_PTR n_ranges, memory_range *ranges, ULONG flags);
+
+void mx_map_prefetch(const mx_map *map, size_t offset, size_t n_bytes)
+{
+    if (offset >= map->n_bytes) {
+        return;
+    }
+    memory_range range = {(void *)(uintptr_t)(map->data + offset), MX_MIN(n_bytes, map->n_bytes - offset)};
+    const prefetch_function prefetch =
+        (prefetch_function)(void (*)(void))GetProcAddress(GetModuleHandleW(L"kernel32.dll"), "PrefetchVirtualMemory");
+    if (prefetch) {
+        prefetch(GetCurrentProcess(), 1, &range, 0);
+    }
+}
