@@ -1,0 +1,123 @@
+/* cpu.h - the CPU back end from inside: one open executor, and what an operation sees of a step.
+ *
+ * A step is one run of the thread pool: every thread walks the list of operations, takes its part of each, and meets
+ * the others at a barrier before the next. ops/ has one readable file an operation; these plain kernels define the
+ * results and are all that MX_CPU_REFERENCE uses. The tuned operations (linear_packed.c, attention_paged.c, ...) do the
+ * same on repacked weights through a table of kernels (kernels.h) that isa/ fills for the instruction set at hand.
+ */
+#ifndef MX_BACKEND_CPU_CPU_H
+#define MX_BACKEND_CPU_CPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "backend/cpu/kv_cache.h"
+#include "backend/cpu/pool.h"
+#include "backend/executor.h"
+#include "platform/memory.h"
+#include "program/batch.h"
+#include "program/plan.h"
+
+extern const mx_backend mx_backend_cpu;
+
+typedef struct mx_cpu_op mx_cpu_op;
+
+typedef struct mx_cpu {
+    mx_executor base; /* first: an mx_executor * is an mx_cpu * */
+    const mx_plan *plan;
+    const mx_program *program; /* the plan's */
+    mx_executor_options options;
+    mx_pool *pool;         /* owned */
+    const mx_cpu_op *ops;  /* the table of operations for the mode */
+    mx_kv_cache *caches;   /* owned [n_caches] */
+    float **vectors;       /* owned [n_weights]: f32 copies of norms, biases and sinks; NULL for matrices */
+    mx_block scratch;      /* owned: the plan's values */
+    mx_block work;         /* owned: [shared bytes | bytes of thread 0 | bytes of thread 1 | ...] */
+    size_t n_shared_bytes; /* of work */
+    size_t n_thread_bytes;
+    int32_t *token_seqs;   /* owned [max_tokens]: the sequence of each token of the step */
+    const mx_batch *batch; /* of the running step */
+} mx_cpu;
+
+/* One thread's part of one operation. */
+typedef struct mx_cpu_task {
+    mx_cpu *cpu;
+    const mx_batch *batch;
+    const mx_op *op;
+    int32_t i_thread;
+    int32_t n_threads;
+    uint8_t *shared; /* work space of the operation, 64-byte aligned, the same for all threads */
+    uint8_t *own;    /* work space of this thread */
+} mx_cpu_task;
+
+/* Work space that an operation needs for the largest step. */
+typedef struct mx_cpu_need {
+    size_t n_shared_bytes;
+    size_t n_thread_bytes;
+} mx_cpu_need;
+
+/* One row of a table of operations, indexed by mx_op_kind. */
+struct mx_cpu_op {
+    void (*run)(const mx_cpu_task *task);
+    mx_cpu_need (*need)(const mx_cpu *cpu, const mx_op *op); /* NULL: nothing */
+};
+
+/* The plain operations, and those of the tuned modes; each file in ops/ defines one of them. */
+extern const mx_cpu_op mx_cpu_reference_ops[MX_OP_COUNT];
+
+void mx_cpu_embed(const mx_cpu_task *task);
+void mx_cpu_gather_rows(const mx_cpu_task *task);
+void mx_cpu_rmsnorm(const mx_cpu_task *task);
+void mx_cpu_add(const mx_cpu_task *task);
+void mx_cpu_scale(const mx_cpu_task *task);
+void mx_cpu_softcap(const mx_cpu_task *task);
+void mx_cpu_glu(const mx_cpu_task *task);
+void mx_cpu_linear(const mx_cpu_task *task);
+void mx_cpu_rope(const mx_cpu_task *task);
+void mx_cpu_kv_append(const mx_cpu_task *task);
+void mx_cpu_attention(const mx_cpu_task *task);
+void mx_cpu_route(const mx_cpu_task *task);
+void mx_cpu_expert_linear(const mx_cpu_task *task);
+void mx_cpu_expert_combine(const mx_cpu_task *task);
+
+mx_cpu_need mx_cpu_linear_need(const mx_cpu *cpu, const mx_op *op);
+mx_cpu_need mx_cpu_attention_need(const mx_cpu *cpu, const mx_op *op);
+mx_cpu_need mx_cpu_route_need(const mx_cpu *cpu, const mx_op *op);
+mx_cpu_need mx_cpu_expert_linear_need(const mx_cpu *cpu, const mx_op *op);
+
+/* Rows of a value in this step, its place, and its description. */
+int64_t mx_cpu_n_rows(const mx_cpu_task *task, mx_value value);
+float *mx_cpu_f32(const mx_cpu_task *task, mx_value value);
+int32_t *mx_cpu_i32(const mx_cpu_task *task, mx_value value);
+const mx_value_info *mx_cpu_info_of(const mx_cpu *cpu, mx_value value);
+
+/* Rows of a value in the largest step. */
+int64_t mx_cpu_max_rows(const mx_cpu *cpu, mx_value value);
+
+/* This thread's part of n items: [*from, *to). */
+void mx_cpu_split(const mx_cpu_task *task, int64_t n, int64_t *from, int64_t *to);
+
+/* Waits for the other threads of the operation. */
+void mx_cpu_barrier(const mx_cpu_task *task);
+
+/* A vector of the program as f32, or NULL for MX_NO_WEIGHT. */
+const float *mx_cpu_vector(const mx_cpu *cpu, int32_t weight);
+
+/* Page of position `position` of the sequence of token t. */
+int32_t mx_cpu_page(const mx_cpu_task *task, int32_t t, int32_t position);
+
+/* The plain kernels that operations share. ------------------------------------------------------------------------ */
+
+/* y[c] = x[c] / sqrt(mean(x^2) + eps) * (w[c] + weight_offset); w NULL: 1 for the last factor. y may be x. */
+void mx_ref_rmsnorm_row(float *y, const float *x, const float *w, int64_t n_cols, float eps, float weight_offset);
+
+/* y[i] = act(gate[i]) * up[i]; y may be either. */
+void mx_ref_glu_row(float *y, const float *gate, const float *up, int64_t n, mx_activation act);
+
+/* Rotates one head in place for the position. */
+void mx_ref_rope_head(float *x, const mx_rope_spec *rope, int32_t position);
+
+/* sum_i a[i] * b[i], summed in f64. */
+float mx_ref_dot(const float *a, const float *b, int64_t n);
+
+#endif

@@ -1,0 +1,16 @@
+/* add.c - the sum of two values. */
+#include "backend/cpu/cpu.h"
+
+void mx_cpu_add(const mx_cpu_task *task)
+{
+    const float *a = mx_cpu_f32(task, task->op->in[0]);
+    const float *b = mx_cpu_f32(task, task->op->in[1]);
+    float *y = mx_cpu_f32(task, task->op->out[0]);
+    int64_t from;
+    int64_t to;
+    mx_cpu_split(task, mx_cpu_n_rows(task, task->op->out[0]) * mx_cpu_info_of(task->cpu, task->op->out[0])->n_cols,
+                 &from, &to);
+    for (int64_t i = from; i < to; i++) {
+        y[i] = a[i] + b[i];
+    }
+}

@@ -1,0 +1,46 @@
+/* executor.c - the table of devices, and the calls that every open executor answers. */
+#include "backend/executor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+#include "base/compiler.h"
+
+static const mx_backend *const backends[] = {
+    &mx_backend_cpu,
+};
+
+mx_status mx_executor_open(const char *device, const mx_plan *plan, const mx_executor_options *options,
+                           mx_executor **out, mx_error *err)
+{
+    *out = NULL;
+    for (size_t i = 0; i < MX_COUNTOF(backends); i++) {
+        if (strcmp(backends[i]->name, device) == 0) {
+            return backends[i]->open(plan, options, out, err);
+        }
+    }
+    char names[128] = "";
+    for (size_t i = 0; i < MX_COUNTOF(backends); i++) {
+        const size_t n_used = strlen(names);
+        (void)snprintf(names + n_used, sizeof names - n_used, "%s%s", i ? ", " : "", backends[i]->name);
+    }
+    return mx_fail(err, MX_INVALID, "there is no device \"%s\"; this build has: %s", device, names);
+}
+
+mx_status mx_executor_run(mx_executor *executor, const mx_batch *batch, mx_error *err)
+{
+    return executor->run(executor, batch, err);
+}
+
+const float *mx_executor_view_logits(const mx_executor *executor)
+{
+    return executor->view_logits(executor);
+}
+
+void mx_executor_close(mx_executor *executor)
+{
+    if (executor) {
+        executor->close(executor);
+    }
+}
