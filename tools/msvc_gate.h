@@ -49,6 +49,9 @@
 #include <pcre2.h>
 #include <utf8proc.h>
 
+/* Missing in Wine 8's headers. */
+WORD WINAPI GetActiveProcessorGroupCount(void);
+
 #pragma clang diagnostic ignored "-Wbuiltin-macro-redefined"
 #undef __clang__
 #undef __clang_major__

@@ -40,10 +40,16 @@ typedef struct mx_error {
 } mx_error;
 
 /* Fills *err (if not NULL) with a formatted sentence and returns `status`, so failing is one line. */
-#define mx_fail(err, status, ...) mx_fail_at((err), (status), 0, __FILE__, __LINE__, __VA_ARGS__)
+#define mx_fail(err, status, ...) mx_fail_native((err), (status), 0, __VA_ARGS__)
 
-/* The same with the operating system's or driver's own error number. */
+/* The same with the operating system's or driver's own error number. The analyzer does not see into mx_fail_at, and
+ * would follow paths on which a failure returns MX_OK. */
+#ifdef __clang_analyzer__
+#define mx_fail_native(err, status, native, ...) \
+    (mx_fail_at((err), (status), (native), __FILE__, __LINE__, __VA_ARGS__), (status))
+#else
 #define mx_fail_native(err, status, native, ...) mx_fail_at((err), (status), (native), __FILE__, __LINE__, __VA_ARGS__)
+#endif
 
 mx_status mx_fail_at(mx_error *err, mx_status status, int64_t native, const char *file, int line, const char *fmt, ...)
     MX_PRINTF(6, 7);

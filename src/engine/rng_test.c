@@ -38,7 +38,7 @@ MX_TEST(uniform_numbers_fill_the_interval_evenly)
     }
     MX_CHECK_NEAR(sum / N, 0.5, 0.01); /* five standard deviations */
     for (int i = 0; i < 10; i++) {
-        MX_CHECK_NEAR(bins[i], N / 10, 5.0 * sqrt(N * 0.09));
+        MX_CHECK_NEAR(bins[i], N / 10.0, 5.0 * sqrt(N * 0.09));
     }
 }
 

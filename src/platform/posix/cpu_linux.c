@@ -55,7 +55,7 @@ static int32_t count_physical(int32_t n_logical)
         const int32_t package = read_number(cpu, "physical_package_id");
         const int32_t core = read_number(cpu, "core_id");
         if (core >= 0) {
-            cores[n_cores++] = (int64_t)package << 32 | core;
+            cores[n_cores++] = ((int64_t)MX_MAX(package, 0) << 32) | core;
         }
     }
     if (n_cores > 0) {
