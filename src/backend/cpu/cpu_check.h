@@ -2,7 +2,7 @@
 #ifndef MX_BACKEND_CPU_CPU_CHECK_H
 #define MX_BACKEND_CPU_CPU_CHECK_H
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 /* Checks every operation of the program: that the table has it, that its weights are of a format that we read, and
  * that shapes fit. MX_UNSUPPORTED or MX_INVALID, naming the operation and the weight. */

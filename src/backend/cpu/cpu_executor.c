@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/cpu_check.h"
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* cpu_task.c - what an operation asks about its step: places, rows, pages, its part of the work. */
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 const mx_value_info *mx_cpu_info_of(const mx_cpu *cpu, mx_value value)
 {

@@ -1,5 +1,5 @@
 /* add.c - the sum of two values. */
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 void mx_cpu_add(const mx_cpu_task *task)
 {

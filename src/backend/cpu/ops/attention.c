@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 /* shared: q after norm and rope [T, n_heads, k_dim]; own: scores [n_ctx], a key or value of one head. */
 mx_cpu_need mx_cpu_attention_need(const mx_cpu *cpu, const mx_op *op)

@@ -1,5 +1,5 @@
 /* embed.c - rows of the embedding matrix. */
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 void mx_cpu_embed(const mx_cpu_task *task)
 {

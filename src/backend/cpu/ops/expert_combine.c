@@ -1,5 +1,5 @@
 /* expert_combine.c - the weighted sum of a token's experts, in the order of the routing. */
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 void mx_cpu_expert_combine(const mx_cpu_task *task)
 {

@@ -1,5 +1,5 @@
 /* expert_linear.c - products with the weights of the experts that each row was routed to. */
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 /* own: x after the norm [K], two weight rows [2, K]. */
 mx_cpu_need mx_cpu_expert_linear_need(const mx_cpu *cpu, const mx_op *op)

@@ -1,7 +1,7 @@
 /* gather_rows.c - the rows whose logits are wanted. */
 #include <string.h>
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 void mx_cpu_gather_rows(const mx_cpu_task *task)
 {

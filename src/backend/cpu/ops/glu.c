@@ -1,7 +1,7 @@
 /* glu.c - gated linear units: an activation of one value times another. */
 #include <math.h>
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 static float activate(float x, mx_activation act)
 {

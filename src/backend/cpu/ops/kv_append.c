@@ -1,5 +1,5 @@
 /* kv_append.c - this step's keys and values go into the cache. */
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 void mx_cpu_kv_append(const mx_cpu_task *task)
 {

@@ -3,7 +3,7 @@
  *
  * Each weight row is dequantised once and used for all rows of x.
  */
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 float mx_ref_dot(const float *a, const float *b, int64_t n)
 {

@@ -1,5 +1,5 @@
 /* reference_ops.c - the table of the plain operations. */
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 const mx_cpu_op mx_cpu_reference_ops[MX_OP_COUNT] = {
     [MX_OP_EMBED] = {mx_cpu_embed, NULL},

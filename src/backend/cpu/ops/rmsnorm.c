@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 void mx_ref_rmsnorm_row(float *y, const float *x, const float *w, int64_t n_cols, float eps, float weight_offset)
 {

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 void mx_ref_rope_head(float *x, const mx_rope_spec *rope, int32_t position)
 {

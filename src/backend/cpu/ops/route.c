@@ -1,7 +1,7 @@
 /* route.c - the experts of each token: the largest of the softmax of its scores. */
 #include <math.h>
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 /* own: probabilities [n_experts]. */
 mx_cpu_need mx_cpu_route_need(const mx_cpu *cpu, const mx_op *op)

@@ -1,5 +1,5 @@
 /* scale.c - a value times a constant. */
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 void mx_cpu_scale(const mx_cpu_task *task)
 {

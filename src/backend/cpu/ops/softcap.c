@@ -1,7 +1,7 @@
 /* softcap.c - values held softly between -factor and factor. */
 #include <math.h>
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 void mx_cpu_softcap(const mx_cpu_task *task)
 {

@@ -1,12 +1,12 @@
-/* cpu.h - the CPU back end from inside: one open executor, and what an operation sees of a step.
+/* cpu_backend.h - the CPU back end from inside: one open executor, and what an operation sees of a step.
  *
  * A step is one run of the thread pool: every thread walks the list of operations, takes its part of each, and meets
  * the others at a barrier before the next. ops/ has one readable file an operation; these plain kernels define the
  * results and are all that MX_CPU_REFERENCE uses. The tuned operations (linear_packed.c, attention_paged.c, ...) do the
  * same on repacked weights through a table of kernels (kernels.h) that isa/ fills for the instruction set at hand.
  */
-#ifndef MX_BACKEND_CPU_CPU_H
-#define MX_BACKEND_CPU_CPU_H
+#ifndef MX_BACKEND_CPU_CPU_BACKEND_H
+#define MX_BACKEND_CPU_CPU_BACKEND_H
 
 #include <stdbool.h>
 #include <stdint.h>
