@@ -109,7 +109,7 @@ static void sift_down(mx_candidate *heap, int32_t n, int32_t i)
 static int32_t select_best(mx_candidate *c, int32_t n, int32_t top_k, float top_p, float best)
 {
     const int32_t n_most = top_k > 0 && top_k < n ? top_k : n;
-    double mass_wanted = INFINITY;
+    double mass_wanted = (double)INFINITY;
     if (n_most == n && top_p < 1.0f) {
         double total = 0.0;
         for (int32_t i = 0; i < n; i++) {
