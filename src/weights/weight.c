@@ -1,0 +1,306 @@
+/* weight.c - finding a weight's tensors, checking them against each other, and the f32 definition of every format.
+ *
+ * The tensors have the last word about the format: config.json is asked only where they leave a choice. Published
+ * checkpoints do carry wrong per-layer entries, and mlx-lm too derives width and group from the shapes.
+ */
+#include "weights/weight.h"
+
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "weights/checkpoint.h"
+#include "weights/minifloat.h"
+#include "weights/quant.h"
+
+#define MAX_NAME 512
+
+/* The tensor "<path><suffix>"; NULL when there is none. */
+static const mx_tensor *find_part(const mx_checkpoint *checkpoint, mx_str path, const char *suffix)
+{
+    char name[MAX_NAME];
+    const mx_str tail = mx_str_from(suffix);
+    if (path.len > sizeof name - tail.len) {
+        return NULL;
+    }
+    memcpy(name, path.ptr, path.len);
+    memcpy(name + path.len, tail.ptr, tail.len);
+    return mx_checkpoint_find(checkpoint, (mx_str){name, path.len + tail.len});
+}
+
+/* "[2, 3]" */
+static const char *format_shape(const mx_tensor *t, char text[192])
+{
+    int n = snprintf(text, 192, "[");
+    for (int32_t i = 0; i < t->n_dims && n < 160; i++) {
+        n += snprintf(text + n, 192 - (size_t)n, "%s%lld", i ? ", " : "", (long long)t->shape[i]);
+    }
+    snprintf(text + n, 192 - (size_t)n, "]");
+    return text;
+}
+
+static mx_status fail_shape(mx_error *err, const mx_tensor *t, const char *wanted)
+{
+    char text[192];
+    return mx_fail(err, MX_FORMAT, "%s: tensor \"%.*s\" has shape %s, wanted %s", t->path, MX_STR_ARG(t->name),
+                   format_shape(t, text), wanted);
+}
+
+/* A weight that other tools store under other names. */
+static mx_status fail_missing(const mx_checkpoint *checkpoint, mx_str path, mx_error *err)
+{
+    static const struct {
+        const char *suffix;
+        const char *tool;
+    } foreign[] = {
+        {".qweight", "AWQ or GPTQ"},
+        {".weight_packed", "compressed-tensors"},
+        {"_blocks", "gpt-oss's own MXFP4"},
+    };
+    for (size_t i = 0; i < MX_COUNTOF(foreign); i++) {
+        if (find_part(checkpoint, path, foreign[i].suffix)) {
+            return mx_fail(err, MX_UNSUPPORTED,
+                           "%s: \"%.*s\" is stored as %s, which is not read; use an MLX conversion",
+                           mx_checkpoint_dir(checkpoint), MX_STR_ARG(path), foreign[i].tool);
+        }
+    }
+    return mx_fail(err, MX_NOT_FOUND, "%s: has no tensor \"%.*s.weight\"", mx_checkpoint_dir(checkpoint),
+                   MX_STR_ARG(path));
+}
+
+/* Takes 0 to 3 dimensions apart into experts, rows and columns. */
+static mx_status split_shape(const mx_tensor *t, mx_weight *out, mx_error *err)
+{
+    if (t->n_dims > 3) {
+        return fail_shape(err, t, "at most 3 dimensions");
+    }
+    const int64_t *shape = t->shape;
+    out->n_cols = t->n_dims > 0 ? shape[t->n_dims - 1] : 1;
+    out->n_rows = t->n_dims > 1 ? shape[t->n_dims - 2] : 1;
+    out->n_experts = t->n_dims > 2 ? shape[0] : 1;
+    if (out->n_cols == 0 || out->n_rows == 0 || out->n_experts == 0) {
+        return fail_shape(err, t, "no dimension of 0");
+    }
+    return MX_OK;
+}
+
+static mx_status resolve_dense(const mx_tensor *t, mx_weight *out, mx_error *err)
+{
+    if (!mx_dtype_is_weight_float(t->dtype)) {
+        return mx_fail(err, MX_UNSUPPORTED, "%s: tensor \"%.*s\" is %s and has no scales; F32, F16 and BF16 are read",
+                       t->path, MX_STR_ARG(t->name), mx_dtype_name(t->dtype));
+    }
+    MX_TRY(split_shape(t, out, err));
+    out->dtype = t->dtype;
+    out->data = t->data;
+    return MX_OK;
+}
+
+/* Mode, width and group of a weight whose packed row and whose scales stand in the given ratio: bits * group_size. */
+static mx_status infer_quant(const mx_tensor *scales, int64_t ratio, mx_quant wanted, mx_quant *out, mx_error *err)
+{
+    static const mx_quant float_modes[] = {{MX_QUANT_NVFP4, 4, 16}, {MX_QUANT_MXFP4, 4, 32}, {MX_QUANT_MXFP8, 8, 32}};
+    if (scales->dtype == MX_DTYPE_U8) {
+        for (size_t i = 0; i < MX_COUNTOF(float_modes); i++) {
+            if (ratio == (int64_t)float_modes[i].bits * float_modes[i].group_size) {
+                *out = float_modes[i];
+                return MX_OK;
+            }
+        }
+        return mx_fail(err, MX_FORMAT, "%s: tensor \"%.*s\" has U8 scales for %lld bits each, no float mode has that",
+                       scales->path, MX_STR_ARG(scales->name), (long long)ratio);
+    }
+    if (wanted.mode == MX_QUANT_AFFINE && ratio == (int64_t)wanted.bits * wanted.group_size) {
+        *out = wanted;
+        return MX_OK;
+    }
+    /* The configuration is silent or wrong. Its group is kept if that gives a width (layers of one model differ in
+     * width, seldom in group), then MLX's default of 64, then whatever fits. */
+    const int32_t groups[] = {wanted.mode == MX_QUANT_AFFINE ? wanted.group_size : 64, 64, 32, 128};
+    for (size_t i = 0; i < MX_COUNTOF(groups); i++) {
+        const mx_quant quant = {MX_QUANT_AFFINE, (int32_t)(ratio / groups[i]), groups[i]};
+        if (ratio % groups[i] == 0 && ratio / groups[i] <= 8 && mx_quant_is_valid(quant)) {
+            *out = quant;
+            return MX_OK;
+        }
+    }
+    return mx_fail(err, MX_FORMAT, "%s: tensor \"%.*s\" has a scale for every %lld bits, no width and group give that",
+                   scales->path, MX_STR_ARG(scales->name), (long long)ratio);
+}
+
+static bool is_same_shape(const mx_tensor *a, const mx_tensor *b)
+{
+    return a->n_dims == b->n_dims && memcmp(a->shape, b->shape, (size_t)a->n_dims * sizeof a->shape[0]) == 0;
+}
+
+static mx_status check_biases(const mx_tensor *scales, const mx_tensor *biases, const mx_weight *w, mx_error *err)
+{
+    char text[192];
+    if (w->quant.mode != MX_QUANT_AFFINE) {
+        return !biases ? MX_OK
+                       : mx_fail(err, MX_FORMAT, "%s: tensor \"%.*s\" should not be there: mode %s has no biases",
+                                 biases->path, MX_STR_ARG(biases->name), mx_quant_mode_name(w->quant.mode));
+    }
+    if (!biases) {
+        return mx_fail(err, MX_FORMAT, "%s: \"%.*s\" has scales but no \"%.*s.biases\"", scales->path,
+                       MX_STR_ARG(w->name), MX_STR_ARG(w->name));
+    }
+    if (biases->dtype != scales->dtype || !is_same_shape(scales, biases)) {
+        return mx_fail(err, MX_FORMAT, "%s: tensor \"%.*s\" is %s of shape %s, which its scales are not", biases->path,
+                       MX_STR_ARG(biases->name), mx_dtype_name(biases->dtype), format_shape(biases, text));
+    }
+    return MX_OK;
+}
+
+/* The factor that nvfp4 may have beside its scales: MLX stores amax and means amax / (448 * 6). */
+static mx_status read_global_scale(const mx_checkpoint *checkpoint, mx_weight *w, mx_error *err)
+{
+    const mx_tensor *t = find_part(checkpoint, w->name, ".global_scale");
+    if (!t) {
+        return MX_OK;
+    }
+    if (w->quant.mode != MX_QUANT_NVFP4 || t->dtype != MX_DTYPE_F32 || t->n_bytes != 4) {
+        return mx_fail(err, MX_UNSUPPORTED, "%s: tensor \"%.*s\" is read only for nvfp4, as one F32 value", t->path,
+                       MX_STR_ARG(t->name));
+    }
+    w->global_scale = mx_f32_from_bits(mx_load_le32(t->data)) / 2688.0f;
+    return MX_OK;
+}
+
+static mx_status resolve_quantized(const mx_checkpoint *checkpoint, const mx_quant_config *config, const mx_tensor *t,
+                                   const mx_tensor *scales, mx_weight *out, mx_error *err)
+{
+    const mx_tensor *biases = find_part(checkpoint, out->name, ".biases");
+    const mx_quant wanted = mx_quant_config_find(config, out->name);
+    if (t->dtype != MX_DTYPE_U32) {
+        return mx_fail(err, MX_UNSUPPORTED, "%s: tensor \"%.*s\" has scales but is %s; packed weights are U32", t->path,
+                       MX_STR_ARG(t->name), mx_dtype_name(t->dtype));
+    }
+    if (scales->dtype != MX_DTYPE_U8 && !mx_dtype_is_weight_float(scales->dtype)) {
+        return mx_fail(err, MX_UNSUPPORTED, "%s: tensor \"%.*s\" is %s; scales are F32, F16, BF16 or U8", scales->path,
+                       MX_STR_ARG(scales->name), mx_dtype_name(scales->dtype));
+    }
+    MX_TRY(split_shape(t, out, err));
+    mx_weight groups = {0};
+    MX_TRY(split_shape(scales, &groups, err));
+    if (t->n_dims < 2 || scales->n_dims != t->n_dims || groups.n_rows != out->n_rows ||
+        groups.n_experts != out->n_experts) {
+        char text[192];
+        return mx_fail(err, MX_FORMAT, "%s: tensor \"%.*s\" has shape %s, which does not fit its weight", scales->path,
+                       MX_STR_ARG(scales->name), format_shape(scales, text));
+    }
+    const int64_t n_row_bits = out->n_cols * 32; /* cannot overflow: the file has an eighth as many bytes */
+    if (n_row_bits % groups.n_cols != 0) {
+        return fail_shape(err, t, "whole groups for its scales");
+    }
+    MX_TRY(infer_quant(scales, n_row_bits / groups.n_cols, wanted, &out->quant, err));
+    out->n_cols = groups.n_cols * out->quant.group_size;
+    out->dtype = scales->dtype;
+    MX_TRY(check_biases(scales, biases, out, err));
+    out->data = t->data;
+    out->scales = scales->data;
+    out->biases = biases ? biases->data : NULL;
+    return read_global_scale(checkpoint, out, err);
+}
+
+mx_status mx_weight_resolve(const mx_checkpoint *checkpoint, const mx_quant_config *quant, mx_str path, mx_weight *out,
+                            mx_error *err)
+{
+    *out = (mx_weight){.name = path, .global_scale = 1.0f};
+    const mx_tensor *t = find_part(checkpoint, path, ".weight");
+    if (!t) {
+        t = mx_checkpoint_find(checkpoint, path);
+        return t ? resolve_dense(t, out, err) : fail_missing(checkpoint, path, err);
+    }
+    const mx_tensor *scales = find_part(checkpoint, path, ".scales");
+    return scales ? resolve_quantized(checkpoint, quant, t, scales, out, err) : resolve_dense(t, out, err);
+}
+
+bool mx_weight_exists(const mx_checkpoint *checkpoint, mx_str path)
+{
+    return find_part(checkpoint, path, ".weight") || mx_checkpoint_find(checkpoint, path);
+}
+
+/* Bytes of a row's values, and of its scales. */
+static int64_t row_bytes(const mx_weight *w)
+{
+    return w->quant.mode == MX_QUANT_NONE ? w->n_cols * (int64_t)mx_dtype_size(w->dtype)
+                                          : w->n_cols * w->quant.bits / 8;
+}
+
+static int64_t row_scale_bytes(const mx_weight *w)
+{
+    return w->quant.mode == MX_QUANT_NONE ? 0 : w->n_cols / w->quant.group_size * (int64_t)mx_dtype_size(w->dtype);
+}
+
+mx_weight mx_weight_slice_rows(const mx_weight *w, int64_t from, int64_t n)
+{
+    mx_weight part = *w;
+    part.n_rows = n;
+    part.data += from * row_bytes(w);
+    part.scales = w->scales ? w->scales + from * row_scale_bytes(w) : NULL;
+    part.biases = w->biases ? w->biases + from * row_scale_bytes(w) : NULL;
+    return part;
+}
+
+int64_t mx_weight_bytes(const mx_weight *w)
+{
+    const mx_weight one = mx_weight_expert(w, 0);
+    const int64_t n_scale_parts = one.biases ? 2 : 1;
+    return w->n_experts * w->n_rows * (row_bytes(&one) + n_scale_parts * row_scale_bytes(&one));
+}
+
+/* Bits [i*bits, (i+1)*bits) of a byte string; a value of up to 8 bits touches two bytes at most. */
+static uint8_t unpack(const uint8_t *row, int64_t i, int32_t bits)
+{
+    const int64_t at = i * bits;
+    const uint8_t *p = row + at / 8;
+    const int32_t shift = (int32_t)(at % 8);
+    uint32_t value = (uint32_t)p[0] >> shift;
+    if (shift + bits > 8) {
+        value |= (uint32_t)p[1] << (8 - shift);
+    }
+    return (uint8_t)(value & ((1u << bits) - 1u));
+}
+
+static void dequantize_affine(const mx_weight *w, int64_t row, float *out)
+{
+    const uint8_t *data = w->data + row * row_bytes(w);
+    const int64_t step = (int64_t)mx_dtype_size(w->dtype);
+    for (int64_t g = 0; g < w->n_cols / w->quant.group_size; g++) {
+        float scale;
+        float bias;
+        mx_dtype_to_f32(&scale, w->scales + row * row_scale_bytes(w) + g * step, w->dtype, 1);
+        mx_dtype_to_f32(&bias, w->biases + row * row_scale_bytes(w) + g * step, w->dtype, 1);
+        for (int64_t c = g * w->quant.group_size; c < (g + 1) * w->quant.group_size; c++) {
+            const float product = scale * (float)unpack(data, c, w->quant.bits);
+            out[c] = product + bias;
+        }
+    }
+}
+
+static void dequantize_float_mode(const mx_weight *w, int64_t row, float *out)
+{
+    const uint8_t *data = w->data + row * row_bytes(w);
+    const uint8_t *scales = w->scales + row * row_scale_bytes(w);
+    for (int64_t c = 0; c < w->n_cols; c++) {
+        const uint8_t code = unpack(data, c, w->quant.bits);
+        const uint8_t scale_code = scales[c / w->quant.group_size];
+        const float value = w->quant.mode == MX_QUANT_MXFP8 ? mx_e4m3_to_f32(code) : mx_e2m1_to_f32(code);
+        const float scale =
+            w->quant.mode == MX_QUANT_NVFP4 ? mx_e4m3_to_f32(scale_code) * w->global_scale : mx_e8m0_to_f32(scale_code);
+        out[c] = value * scale;
+    }
+}
+
+void mx_weight_dequantize_row(const mx_weight *w, int64_t expert, int64_t row, float *out)
+{
+    const mx_weight one = mx_weight_expert(w, expert);
+    switch (one.quant.mode) {
+    case MX_QUANT_NONE: mx_dtype_to_f32(out, one.data + row * row_bytes(&one), one.dtype, one.n_cols); return;
+    case MX_QUANT_AFFINE: dequantize_affine(&one, row, out); return;
+    case MX_QUANT_MXFP4:
+    case MX_QUANT_NVFP4:
+    case MX_QUANT_MXFP8: dequantize_float_mode(&one, row, out); return;
+    }
+}
