@@ -127,6 +127,10 @@ typedef struct mx_route_params {
     bool normalize; /* the top_k weights are divided by their sum */
 } mx_route_params;
 
+/* Inputs and outputs by kind (LINEAR, EXPERT_LINEAR and ATTENTION above):
+ *   EMBED {tokens}   GATHER_ROWS, RMSNORM, SCALE, SOFTCAP, ROPE {x}   ADD {a, b}   GLU {gate, up}   KV_APPEND {k, v}
+ *   ROUTE {scores [T, n_experts]} -> {ids [T, top_k] i32, weights [T, top_k]}
+ *   EXPERT_COMBINE {x [T * top_k, n_cols], weights [T, top_k]} -> {y [T, n_cols]} */
 typedef struct mx_op {
     mx_op_kind kind;
     int32_t i_layer;             /* -1 outside the layers */

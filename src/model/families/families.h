@@ -1,0 +1,20 @@
+/* families.h - one object a family file. */
+#ifndef MX_MODEL_FAMILIES_FAMILIES_H
+#define MX_MODEL_FAMILIES_FAMILIES_H
+
+#include "model/family.h"
+
+extern const mx_family mx_family_llama;
+extern const mx_family mx_family_mistral;
+extern const mx_family mx_family_qwen2;
+extern const mx_family mx_family_qwen3;
+extern const mx_family mx_family_qwen3_moe;
+extern const mx_family mx_family_gemma3;
+
+/* Llama's layer, which Mistral and Qwen2 share: what differs is in the configuration. */
+void mx_llama_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer);
+
+/* Rotates and attends as layer i_layer is configured: its rotary embedding, window and caps. */
+mx_value mx_layer_attention(mx_builder *b, const mx_model_config *c, int32_t i_layer, mx_qkv t);
+
+#endif

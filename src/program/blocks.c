@@ -1,0 +1,228 @@
+/* blocks.c - the blocks that families are written in; each appends operations in their plain form. */
+#include <stdio.h>
+
+#include "program/builder_core.h"
+
+#define BLOCK_MAX_PATH 96
+
+mx_value mx_stream(const mx_builder *b)
+{
+    return b->stream;
+}
+
+void mx_set_stream(mx_builder *b, mx_value x)
+{
+    b->stream = x;
+}
+
+/* Appends `op` with one new output and returns it. */
+static mx_value emit(mx_builder *b, mx_op op, mx_value_info info, const char *name)
+{
+    op.out[0] = mx_builder_add_value(b, &info, name);
+    mx_builder_add_op(b, &op);
+    return op.out[0];
+}
+
+static mx_op op_of(const mx_builder *b, mx_op_kind kind, mx_value x)
+{
+    mx_op op = mx_builder_op(b, kind);
+    op.in[0] = x;
+    return op;
+}
+
+/* The description of a value like x with other columns. */
+static mx_value_info like(const mx_builder *b, mx_value x, int64_t n_cols)
+{
+    mx_value_info info = *mx_builder_view_value(b, x);
+    info.n_cols = n_cols;
+    return info;
+}
+
+static mx_value_info same(const mx_builder *b, mx_value x)
+{
+    return *mx_builder_view_value(b, x);
+}
+
+mx_value mx_embed(mx_builder *b, const char *path, float scale)
+{
+    mx_op op = op_of(b, MX_OP_EMBED, b->tokens);
+    op.u.embed = (mx_embed_params){
+        .weight = mx_builder_weight(b, path, "", 1, b->shape.n_vocab, b->shape.d_model),
+        .scale = scale,
+    };
+    return emit(b, op, (mx_value_info){.rows = MX_ROWS_TOKENS, .row_factor = 1, .n_cols = b->shape.d_model}, path);
+}
+
+mx_value mx_gather_samples(mx_builder *b, mx_value x)
+{
+    mx_value_info info = same(b, x);
+    info.rows = MX_ROWS_SAMPLES;
+    return emit(b, op_of(b, MX_OP_GATHER_ROWS, x), info, "samples");
+}
+
+static mx_value norm_groups(mx_builder *b, mx_value x, const char *path, int64_t n_group_cols)
+{
+    mx_op op = op_of(b, MX_OP_RMSNORM, x);
+    op.u.norm = (mx_norm_params){
+        .weight = mx_builder_weight(b, path, ".weight", 1, 1, n_group_cols),
+        .eps = b->shape.norm_eps,
+        .weight_offset = b->shape.norm_weight_offset,
+        .n_group_cols = n_group_cols,
+    };
+    return emit(b, op, same(b, x), path);
+}
+
+mx_value mx_rmsnorm(mx_builder *b, mx_value x, const char *path)
+{
+    return norm_groups(b, x, path, mx_builder_view_value(b, x)->n_cols);
+}
+
+mx_value mx_rmsnorm_heads(mx_builder *b, mx_value x, const char *path)
+{
+    return norm_groups(b, x, path, b->shape.head_dim);
+}
+
+mx_value mx_linear(mx_builder *b, mx_value x, const char *path, int64_t n_out, bool has_bias)
+{
+    mx_op op = op_of(b, MX_OP_LINEAR, x);
+    op.u.linear.n_weights = 1;
+    op.u.linear.weights[0] = mx_builder_weight(b, path, "", 1, n_out, mx_builder_view_value(b, x)->n_cols);
+    op.u.linear.biases[0] = has_bias ? mx_builder_weight(b, path, ".bias", 1, 1, n_out) : MX_NO_WEIGHT;
+    return emit(b, op, like(b, x, n_out), path);
+}
+
+/* "<path>.<name>" for the parts of a block. */
+static const char *part(char buffer[BLOCK_MAX_PATH], const char *path, const char *name)
+{
+    snprintf(buffer, BLOCK_MAX_PATH, "%s.%s", path, name);
+    return buffer;
+}
+
+mx_qkv mx_linear_qkv(mx_builder *b, mx_value x, const char *path, bool has_bias)
+{
+    char buffer[BLOCK_MAX_PATH];
+    const int64_t n_q = (int64_t)b->shape.n_heads * b->shape.head_dim;
+    const int64_t n_kv = (int64_t)b->shape.n_kv_heads * b->shape.head_dim;
+    mx_qkv t;
+    t.q = mx_linear(b, x, part(buffer, path, "q_proj"), n_q, has_bias);
+    t.k = mx_linear(b, x, part(buffer, path, "k_proj"), n_kv, has_bias);
+    t.v = mx_linear(b, x, part(buffer, path, "v_proj"), n_kv, has_bias);
+    return t;
+}
+
+static mx_value rotate(mx_builder *b, mx_value x, int32_t rope, int32_t n_heads, const char *name)
+{
+    mx_op op = op_of(b, MX_OP_ROPE, x);
+    op.u.rope = (mx_rope_params){.rope = rope, .n_heads = n_heads, .head_dim = b->shape.head_dim};
+    return emit(b, op, same(b, x), name);
+}
+
+mx_qkv mx_rope(mx_builder *b, mx_qkv t, int32_t rope)
+{
+    return (mx_qkv){
+        .q = rotate(b, t.q, rope, b->shape.n_heads, "rope.q"),
+        .k = rotate(b, t.k, rope, b->shape.n_kv_heads, "rope.k"),
+        .v = t.v,
+    };
+}
+
+mx_value mx_attention(mx_builder *b, mx_qkv t, const mx_attention_settings *settings)
+{
+    const mx_cache_spec cache = {.n_kv_heads = b->shape.n_kv_heads,
+                                 .k_dim = b->shape.head_dim,
+                                 .v_dim = b->shape.head_dim,
+                                 .window = settings->window};
+    const int32_t i_cache = mx_builder_add(b, &b->caches, &cache, sizeof cache);
+    mx_op append = op_of(b, MX_OP_KV_APPEND, t.k);
+    append.in[1] = t.v;
+    append.u.kv_append.i_cache = i_cache;
+    mx_builder_add_op(b, &append);
+
+    mx_op op = op_of(b, MX_OP_ATTENTION, t.q);
+    op.u.attention = (mx_attention_params){
+        .i_cache = i_cache,
+        .n_heads = b->shape.n_heads,
+        .scale = settings->scale,
+        .window = settings->window,
+        .softcap = settings->softcap,
+        .sinks = MX_NO_WEIGHT,
+        .rope = MX_NO_ROPE,
+    };
+    return emit(b, op, like(b, t.q, (int64_t)b->shape.n_heads * b->shape.head_dim), "attention");
+}
+
+static mx_value glu(mx_builder *b, mx_value gate, mx_value up, const char *name)
+{
+    mx_op op = op_of(b, MX_OP_GLU, gate);
+    op.in[1] = up;
+    op.u.glu.act = b->shape.act;
+    return emit(b, op, same(b, gate), name);
+}
+
+mx_value mx_glu_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff, bool has_bias)
+{
+    char buffer[BLOCK_MAX_PATH];
+    const int64_t n_out = mx_builder_view_value(b, x)->n_cols;
+    const mx_value gate = mx_linear(b, x, part(buffer, path, "gate_proj"), d_ff, has_bias);
+    const mx_value up = mx_linear(b, x, part(buffer, path, "up_proj"), d_ff, has_bias);
+    const mx_value h = glu(b, gate, up, part(buffer, path, "glu"));
+    return mx_linear(b, h, part(buffer, path, "down_proj"), n_out, has_bias);
+}
+
+static mx_value expert_linear(mx_builder *b, mx_value x, mx_value ids, const char *path, int64_t n_experts,
+                              int64_t n_out)
+{
+    mx_op op = op_of(b, MX_OP_EXPERT_LINEAR, x);
+    op.in[1] = ids;
+    op.u.linear.n_weights = 1;
+    op.u.linear.weights[0] = mx_builder_weight(b, path, "", n_experts, n_out, mx_builder_view_value(b, x)->n_cols);
+    op.u.linear.biases[0] = MX_NO_WEIGHT;
+    mx_value_info info = like(b, x, n_out);
+    info.row_factor = (int32_t)mx_builder_view_value(b, ids)->n_cols;
+    return emit(b, op, info, path);
+}
+
+mx_value mx_moe_mlp(mx_builder *b, mx_value x, const char *path, const mx_moe_settings *s)
+{
+    char buffer[BLOCK_MAX_PATH];
+    const int64_t d_model = mx_builder_view_value(b, x)->n_cols;
+    const mx_value scores = mx_linear(b, x, part(buffer, path, "gate"), s->n_experts, false);
+
+    mx_op route = op_of(b, MX_OP_ROUTE, scores);
+    route.u.route = (mx_route_params){.top_k = s->top_k, .normalize = s->normalize};
+    mx_value_info info = like(b, x, s->top_k);
+    route.out[1] = mx_builder_add_value(b, &info, part(buffer, path, "route.weights"));
+    info.type = MX_VALUE_I32;
+    const mx_value weights = route.out[1];
+    const mx_value ids = emit(b, route, info, part(buffer, path, "route.ids"));
+
+    const mx_value gate = expert_linear(b, x, ids, part(buffer, path, "switch_mlp.gate_proj"), s->n_experts, s->d_ff);
+    const mx_value up = expert_linear(b, x, ids, part(buffer, path, "switch_mlp.up_proj"), s->n_experts, s->d_ff);
+    const mx_value h = glu(b, gate, up, part(buffer, path, "switch_mlp.glu"));
+    const mx_value y = expert_linear(b, h, ids, part(buffer, path, "switch_mlp.down_proj"), s->n_experts, d_model);
+
+    mx_op combine = op_of(b, MX_OP_EXPERT_COMBINE, y);
+    combine.in[1] = weights;
+    return emit(b, combine, same(b, x), path);
+}
+
+mx_value mx_add(mx_builder *b, mx_value x, mx_value y)
+{
+    mx_op op = op_of(b, MX_OP_ADD, x);
+    op.in[1] = y;
+    return emit(b, op, same(b, x), "add");
+}
+
+mx_value mx_scale(mx_builder *b, mx_value x, float factor)
+{
+    mx_op op = op_of(b, MX_OP_SCALE, x);
+    op.u.scale.factor = factor;
+    return emit(b, op, same(b, x), "scale");
+}
+
+mx_value mx_softcap(mx_builder *b, mx_value x, float factor)
+{
+    mx_op op = op_of(b, MX_OP_SOFTCAP, x);
+    op.u.scale.factor = factor;
+    return emit(b, op, same(b, x), "softcap");
+}

@@ -1,0 +1,112 @@
+/* builder.h - how a family says what its model is: blocks that append operations to a program.
+ *
+ * Blocks compute nothing: they resolve weights by path, check shapes and append operations in their plain form (passes
+ * make richer ones). The first failure is kept and later blocks do nothing, so a family is written without checks and
+ * mx_builder_finish tells what went wrong. One thread.
+ *
+ * Paths are canonical: "embed_tokens", "norm", "lm_head", and inside a layer relative to it ("self_attn.q_proj" is
+ * "layers.3.self_attn.q_proj"). What a checkpoint calls them is the weight source's matter.
+ */
+#ifndef MX_PROGRAM_BUILDER_H
+#define MX_PROGRAM_BUILDER_H
+
+#include "program/program.h"
+
+/* Where weights come from: a checkpoint (model/tensors.h), or a test's memory. */
+typedef struct mx_weight_source {
+    void *object;
+
+    /* The weight at a canonical path; its name stays valid as long as the source. MX_NOT_FOUND and the statuses of
+     * mx_weight_resolve. */
+    mx_status (*resolve)(void *object, mx_str path, mx_weight *out, mx_error *err);
+} mx_weight_source;
+
+/* What all layers share. */
+typedef struct mx_builder_shape {
+    int32_t n_layers;
+    int32_t n_ctx;
+    int32_t n_heads;
+    int32_t n_kv_heads;
+    int32_t head_dim;
+    int64_t d_model;
+    int64_t n_vocab;
+    float norm_eps;
+    float norm_weight_offset; /* 1 for Gemma's (1 + w) */
+    mx_activation act;        /* of GLU blocks */
+} mx_builder_shape;
+
+typedef struct mx_builder mx_builder;
+
+/* Queries [T, n_heads * head_dim], keys and values [T, n_kv_heads * head_dim]. */
+typedef struct mx_qkv {
+    mx_value q, k, v;
+} mx_qkv;
+
+typedef struct mx_attention_settings {
+    float scale;    /* usually 1 / sqrt(head_dim) */
+    float softcap;  /* 0: none */
+    int32_t window; /* positions that a token sees, its own included; 0: all */
+} mx_attention_settings;
+
+typedef struct mx_moe_settings {
+    int64_t n_experts;
+    int64_t d_ff; /* of one expert */
+    int32_t top_k;
+    bool normalize; /* the weights of the chosen experts are divided by their sum */
+} mx_moe_settings;
+
+/* An empty program of this shape. The source must outlive the builder. MX_NO_MEMORY. */
+mx_status mx_builder_new(const mx_builder_shape *shape, mx_weight_source source, mx_builder **out,
+                         mx_error *err) MX_NODISCARD;
+
+/* Frees the builder and, unless it was finished, what it has built. NULL is fine. */
+void mx_builder_free(mx_builder *b);
+
+/* Moves the program to *out, checked (mx_program_check); its output is `logits`. Gives the first failure of any block
+ * where there was one: MX_NOT_FOUND or MX_FORMAT naming the tensor, MX_NO_MEMORY. */
+mx_status mx_builder_finish(mx_builder *b, mx_value logits, mx_program *out, mx_error *err) MX_NODISCARD;
+
+/* Paths and names of the blocks that follow are those of layer i_layer; -1 for outside the layers. */
+void mx_builder_set_layer(mx_builder *b, int32_t i_layer);
+
+/* Adds a rotary embedding (inv_freq [rot_dim / 2] is copied) and returns its place in mx_program.ropes. */
+int32_t mx_builder_add_rope(mx_builder *b, const mx_rope_spec *rope);
+
+/* The residual stream: the value that layers read and leave to the next. */
+mx_value mx_stream(const mx_builder *b);
+void mx_set_stream(mx_builder *b, mx_value x);
+
+/* Rows of the table at `path` for this step's tokens, times scale: [T, d_model]. */
+mx_value mx_embed(mx_builder *b, const char *path, float scale);
+
+/* The rows whose logits are wanted: [S, n_cols of x]. */
+mx_value mx_gather_samples(mx_builder *b, mx_value x);
+
+/* Root-mean-square norm over whole rows, or over each head's head_dim columns. */
+mx_value mx_rmsnorm(mx_builder *b, mx_value x, const char *path);
+mx_value mx_rmsnorm_heads(mx_builder *b, mx_value x, const char *path);
+
+/* x times the transpose of the weight at `path`, which must be [n_out, n_cols of x]; plus `<path>.bias` [n_out]. */
+mx_value mx_linear(mx_builder *b, mx_value x, const char *path, int64_t n_out, bool has_bias);
+
+/* `<path>.q_proj`, `.k_proj`, `.v_proj`. */
+mx_qkv mx_linear_qkv(mx_builder *b, mx_value x, const char *path, bool has_bias);
+
+/* Rotates queries and keys by their positions; `rope` is a place from mx_builder_add_rope. */
+mx_qkv mx_rope(mx_builder *b, mx_qkv t, int32_t rope);
+
+/* Appends keys and values to a new cache and attends over it: [T, n_heads * head_dim]. */
+mx_value mx_attention(mx_builder *b, mx_qkv t, const mx_attention_settings *settings);
+
+/* down_proj(act(gate_proj(x)) * up_proj(x)), with d_ff columns in between. */
+mx_value mx_glu_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff, bool has_bias);
+
+/* The same by top_k of n_experts: router `<path>.gate`, experts `<path>.switch_mlp.{gate,up,down}_proj`. */
+mx_value mx_moe_mlp(mx_builder *b, mx_value x, const char *path, const mx_moe_settings *settings);
+
+/* a + b; x * factor; factor * tanh(x / factor). */
+mx_value mx_add(mx_builder *b, mx_value x, mx_value y);
+mx_value mx_scale(mx_builder *b, mx_value x, float factor);
+mx_value mx_softcap(mx_builder *b, mx_value x, float factor);
+
+#endif

@@ -1,0 +1,48 @@
+/* builder_core.h - what the blocks stand on; for files of program/ only. */
+#ifndef MX_PROGRAM_BUILDER_CORE_H
+#define MX_PROGRAM_BUILDER_CORE_H
+
+#include "base/strmap.h"
+#include "program/builder.h"
+
+typedef struct mx_builder_list {
+    void *items; /* owned */
+    size_t n;
+    size_t cap;
+} mx_builder_list;
+
+struct mx_builder {
+    mx_builder_shape shape;
+    mx_weight_source source;
+    mx_status st; /* of the first failure; `err` tells it */
+    mx_error err;
+    mx_arena arena; /* becomes the program's */
+    mx_builder_list values, ops, weights, caches, ropes;
+    mx_strmap weight_places; /* by full path; a table used twice (tied embeddings) is one weight */
+    int32_t i_layer;
+    mx_value stream;
+    mx_value tokens;
+};
+
+/* Keeps a block's failure; only the first counts. */
+void mx_builder_fail(mx_builder *b, mx_status st, const mx_error *err);
+bool mx_builder_is_ok(const mx_builder *b);
+
+/* Appends an item and returns its place; -1 after a failure. */
+int32_t mx_builder_add(mx_builder *b, mx_builder_list *list, const void *item, size_t item_size);
+
+/* A new value named "layers.N.<name>". */
+mx_value mx_builder_add_value(mx_builder *b, const mx_value_info *info, const char *name);
+
+/* The value's description; a harmless one after a failure. */
+const mx_value_info *mx_builder_view_value(const mx_builder *b, mx_value v);
+
+/* An operation of this layer without inputs and outputs; appends one. */
+mx_op mx_builder_op(const mx_builder *b, mx_op_kind kind);
+void mx_builder_add_op(mx_builder *b, const mx_op *op);
+
+/* The weight `<layer><path><suffix>`, which must have this shape; a vector has one row. */
+int32_t mx_builder_weight(mx_builder *b, const char *path, const char *suffix, int64_t n_experts, int64_t n_rows,
+                          int64_t n_cols);
+
+#endif

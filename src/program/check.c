@@ -1,0 +1,354 @@
+/* check.c - one small function a kind of operation; each gives the first thing that does not fit, or NULL. */
+#include "program/check.h"
+
+#include "base/mem.h"
+
+typedef const char *(*op_check)(const mx_program *p, const mx_op *op);
+
+static const mx_value_info *info_of(const mx_program *p, mx_value v)
+{
+    return &p->values[v];
+}
+
+static bool same_rows(const mx_value_info *a, const mx_value_info *b)
+{
+    return a->rows == b->rows && a->row_factor == b->row_factor;
+}
+
+static bool same_shape(const mx_program *p, mx_value a, mx_value b)
+{
+    const mx_value_info *x = info_of(p, a);
+    const mx_value_info *y = info_of(p, b);
+    return same_rows(x, y) && x->n_cols == y->n_cols && x->type == y->type;
+}
+
+static bool is_shape(const mx_value_info *v, int32_t row_factor, int64_t n_cols, mx_value_type type)
+{
+    return v->row_factor == row_factor && v->n_cols == n_cols && v->type == type;
+}
+
+static bool has_weight(const mx_program *p, int32_t weight)
+{
+    return weight >= 0 && weight < p->n_weights;
+}
+
+/* weight is absent where it may be, or a vector of n values an expert */
+static bool is_vector(const mx_program *p, int32_t weight, int64_t n_experts, int64_t n)
+{
+    if (!has_weight(p, weight)) {
+        return weight == MX_NO_WEIGHT;
+    }
+    const mx_weight *w = &p->weights[weight];
+    return w->n_experts == n_experts && w->n_rows == 1 && w->n_cols == n;
+}
+
+static const char *check_norm(const mx_program *p, const mx_norm_params *norm, int64_t n_group_cols)
+{
+    if (norm->n_group_cols != n_group_cols) {
+        return "the norm's group is not of the right size";
+    }
+    return is_vector(p, norm->weight, 1, n_group_cols) ? NULL : "the norm's weight does not fit its group";
+}
+
+static const char *check_embed(const mx_program *p, const mx_op *op)
+{
+    const mx_value_info *y = info_of(p, op->out[0]);
+    if (!is_shape(info_of(p, op->in[0]), 1, 1, MX_VALUE_I32)) {
+        return "the input is not a column of token ids";
+    }
+    if (!has_weight(p, op->u.embed.weight)) {
+        return "there is no such weight";
+    }
+    const mx_weight *w = &p->weights[op->u.embed.weight];
+    return w->n_experts == 1 && w->n_rows == p->n_vocab && w->n_cols == y->n_cols ? NULL : "the table does not fit";
+}
+
+static const char *check_gather(const mx_program *p, const mx_op *op)
+{
+    const mx_value_info *x = info_of(p, op->in[0]);
+    const mx_value_info *y = info_of(p, op->out[0]);
+    if (x->rows != MX_ROWS_TOKENS || y->rows != MX_ROWS_SAMPLES || x->row_factor != 1) {
+        return "rows must go from tokens to samples";
+    }
+    return is_shape(y, 1, x->n_cols, x->type) ? NULL : "columns differ";
+}
+
+static const char *check_rmsnorm(const mx_program *p, const mx_op *op)
+{
+    const int64_t n_cols = info_of(p, op->in[0])->n_cols;
+    const int64_t n_group_cols = op->u.norm.n_group_cols;
+    if (n_group_cols < 1 || n_cols % n_group_cols != 0 || !same_shape(p, op->in[0], op->out[0])) {
+        return "the groups do not divide the columns, or shapes differ";
+    }
+    return check_norm(p, &op->u.norm, n_group_cols);
+}
+
+static const char *check_unary(const mx_program *p, const mx_op *op)
+{
+    return same_shape(p, op->in[0], op->out[0]) ? NULL : "shapes differ";
+}
+
+static const char *check_binary(const mx_program *p, const mx_op *op)
+{
+    return same_shape(p, op->in[0], op->out[0]) && same_shape(p, op->in[1], op->out[0]) ? NULL : "shapes differ";
+}
+
+/* What LINEAR and EXPERT_LINEAR share: weights, biases and columns; rows are the callers' matter. */
+static const char *check_weights(const mx_program *p, const mx_op *op)
+{
+    const mx_linear_params *lin = &op->u.linear;
+    const int64_t n_in = info_of(p, op->in[0])->n_cols;
+    if (lin->n_weights < 1 || lin->n_weights > MX_OP_MAX_OUT || (lin->has_glu && lin->n_weights != 2)) {
+        return "the number of weights is wrong";
+    }
+    for (int32_t i = 0; i < lin->n_weights; i++) {
+        if (!has_weight(p, lin->weights[i])) {
+            return "there is no such weight";
+        }
+        const mx_weight *w = &p->weights[lin->weights[i]];
+        const mx_value out = lin->has_glu ? op->out[0] : op->out[i];
+        if (out == MX_NO_VALUE || w->n_cols != n_in || w->n_rows != info_of(p, out)->n_cols) {
+            return "a weight does not fit the input or the output";
+        }
+        if (!is_vector(p, lin->biases[i], w->n_experts, w->n_rows)) {
+            return "a bias does not fit its weight";
+        }
+        if (w->n_experts != p->weights[lin->weights[0]].n_experts) {
+            return "weights differ in their experts";
+        }
+    }
+    for (int32_t i = lin->has_glu ? 1 : lin->n_weights; i < MX_OP_MAX_OUT; i++) {
+        if (op->out[i] != MX_NO_VALUE) {
+            return "there are more outputs than weights";
+        }
+    }
+    return lin->has_norm ? check_norm(p, &lin->norm, n_in) : NULL;
+}
+
+static const char *check_linear(const mx_program *p, const mx_op *op)
+{
+    const char *problem = check_weights(p, op);
+    if (problem) {
+        return problem;
+    }
+    if (p->weights[op->u.linear.weights[0]].n_experts != 1) {
+        return "a stack of experts needs EXPERT_LINEAR";
+    }
+    for (int32_t i = 0; i < MX_OP_MAX_OUT && op->out[i] != MX_NO_VALUE; i++) {
+        if (!same_rows(info_of(p, op->in[0]), info_of(p, op->out[i]))) {
+            return "rows differ";
+        }
+    }
+    if (op->in[1] == MX_NO_VALUE) {
+        return NULL;
+    }
+    if (op->u.linear.n_weights != 1) {
+        return "only a single product takes a residual";
+    }
+    return same_shape(p, op->in[1], op->out[0]) ? NULL : "the residual has another shape";
+}
+
+static const char *check_expert_linear(const mx_program *p, const mx_op *op)
+{
+    const mx_value_info *x = info_of(p, op->in[0]);
+    const mx_value_info *ids = info_of(p, op->in[1]);
+    const mx_value_info *y = info_of(p, op->out[0]);
+    if (ids->type != MX_VALUE_I32 || ids->row_factor != 1 || y->row_factor != ids->n_cols) {
+        return "rows of the output are not tokens times chosen experts";
+    }
+    if (x->row_factor != 1 && x->row_factor != ids->n_cols) {
+        return "rows of the input are neither tokens nor tokens times chosen experts";
+    }
+    return op->u.linear.has_norm ? "experts take no norm" : check_weights(p, op);
+}
+
+static const char *check_rope_spec(const mx_program *p, int32_t rope, int64_t head_dim)
+{
+    if (rope < 0 || rope >= p->n_ropes) {
+        return "there is no such rotary embedding";
+    }
+    const int32_t rot_dim = p->ropes[rope].rot_dim;
+    return rot_dim > 0 && rot_dim % 2 == 0 && rot_dim <= head_dim ? NULL : "more columns rotate than a head has";
+}
+
+static const char *check_rope(const mx_program *p, const mx_op *op)
+{
+    const mx_rope_params *rope = &op->u.rope;
+    if (!same_shape(p, op->in[0], op->out[0]) ||
+        info_of(p, op->in[0])->n_cols != (int64_t)rope->n_heads * rope->head_dim) {
+        return "columns are not heads times head_dim";
+    }
+    return check_rope_spec(p, rope->rope, rope->head_dim);
+}
+
+static const char *check_kv(const mx_program *p, int32_t i_cache, mx_value k, mx_value v)
+{
+    if (i_cache < 0 || i_cache >= p->n_caches) {
+        return "there is no such cache";
+    }
+    const mx_cache_spec *cache = &p->caches[i_cache];
+    const bool fits = is_shape(info_of(p, k), 1, (int64_t)cache->n_kv_heads * cache->k_dim, MX_VALUE_F32) &&
+                      is_shape(info_of(p, v), 1, (int64_t)cache->n_kv_heads * cache->v_dim, MX_VALUE_F32);
+    return fits ? NULL : "keys or values do not fit the cache";
+}
+
+static const char *check_kv_append(const mx_program *p, const mx_op *op)
+{
+    return check_kv(p, op->u.kv_append.i_cache, op->in[0], op->in[1]);
+}
+
+static const char *check_fused_attention(const mx_program *p, const mx_op *op)
+{
+    const mx_attention_params *a = &op->u.attention;
+    if (op->in[1] == MX_NO_VALUE || op->in[2] == MX_NO_VALUE) {
+        return "the fused form needs keys and values";
+    }
+    const char *problem = check_kv(p, a->i_cache, op->in[1], op->in[2]);
+    const int32_t k_dim = problem ? 0 : p->caches[a->i_cache].k_dim;
+    if (!problem && a->has_qk_norm) {
+        problem = check_norm(p, &a->q_norm, k_dim);
+    }
+    if (!problem && a->has_qk_norm) {
+        problem = check_norm(p, &a->k_norm, k_dim);
+    }
+    if (!problem && a->rope != MX_NO_ROPE) {
+        problem = check_rope_spec(p, a->rope, k_dim);
+    }
+    return problem;
+}
+
+static const char *check_attention(const mx_program *p, const mx_op *op)
+{
+    const mx_attention_params *a = &op->u.attention;
+    if (a->i_cache < 0 || a->i_cache >= p->n_caches) {
+        return "there is no such cache";
+    }
+    const mx_cache_spec *cache = &p->caches[a->i_cache];
+    if (a->n_heads < 1 || a->n_heads % cache->n_kv_heads != 0) {
+        return "query heads are not a multiple of key heads";
+    }
+    if (!is_shape(info_of(p, op->in[0]), 1, (int64_t)a->n_heads * cache->k_dim, MX_VALUE_F32) ||
+        !is_shape(info_of(p, op->out[0]), 1, (int64_t)a->n_heads * cache->v_dim, MX_VALUE_F32)) {
+        return "queries or the output do not fit the heads";
+    }
+    if (!is_vector(p, a->sinks, 1, a->n_heads)) {
+        return "sinks do not fit the heads";
+    }
+    if (!a->has_append) {
+        return op->in[1] == MX_NO_VALUE && op->in[2] == MX_NO_VALUE ? NULL : "the plain form takes queries alone";
+    }
+    return check_fused_attention(p, op);
+}
+
+static const char *check_route(const mx_program *p, const mx_op *op)
+{
+    const int32_t k = op->u.route.top_k;
+    if (k < 1 || k > info_of(p, op->in[0])->n_cols) {
+        return "more experts are chosen than there are";
+    }
+    const bool fits = op->out[1] != MX_NO_VALUE && is_shape(info_of(p, op->out[0]), 1, k, MX_VALUE_I32) &&
+                      is_shape(info_of(p, op->out[1]), 1, k, MX_VALUE_F32);
+    return fits ? NULL : "ids or weights do not fit top_k";
+}
+
+static const char *check_combine(const mx_program *p, const mx_op *op)
+{
+    const mx_value_info *x = info_of(p, op->in[0]);
+    const mx_value_info *weights = info_of(p, op->in[1]);
+    if (weights->row_factor != 1 || x->row_factor != weights->n_cols) {
+        return "rows are not tokens times chosen experts";
+    }
+    return is_shape(info_of(p, op->out[0]), 1, x->n_cols, MX_VALUE_F32) ? NULL : "columns differ";
+}
+
+static const op_check checks[MX_OP_COUNT] = {
+    [MX_OP_EMBED] = check_embed,
+    [MX_OP_GATHER_ROWS] = check_gather,
+    [MX_OP_RMSNORM] = check_rmsnorm,
+    [MX_OP_ADD] = check_binary,
+    [MX_OP_SCALE] = check_unary,
+    [MX_OP_SOFTCAP] = check_unary,
+    [MX_OP_GLU] = check_binary,
+    [MX_OP_LINEAR] = check_linear,
+    [MX_OP_ROPE] = check_rope,
+    [MX_OP_KV_APPEND] = check_kv_append,
+    [MX_OP_ATTENTION] = check_attention,
+    [MX_OP_ROUTE] = check_route,
+    [MX_OP_EXPERT_LINEAR] = check_expert_linear,
+    [MX_OP_EXPERT_COMBINE] = check_combine,
+};
+
+/* How many inputs an operation of this kind cannot do without. */
+static int32_t n_required_inputs(const mx_op *op)
+{
+    const bool has_optional = op->kind == MX_OP_LINEAR || op->kind == MX_OP_ATTENTION;
+    return has_optional ? 1 : mx_op_infos[op->kind].n_in;
+}
+
+static const char *check_values(const mx_program *p, const mx_op *op, bool *is_made)
+{
+    for (int32_t i = 0; i < MX_OP_MAX_IN; i++) {
+        if (op->in[i] == MX_NO_VALUE) {
+            if (i < n_required_inputs(op)) {
+                return "an input is missing";
+            }
+            continue;
+        }
+        if (i >= mx_op_infos[op->kind].n_in || op->in[i] < 0 || op->in[i] >= p->n_values) {
+            return "there is an input too many, or no such value";
+        }
+        if (!is_made[op->in[i]]) {
+            return "an input is read before it is made";
+        }
+    }
+    for (int32_t i = 0; i < MX_OP_MAX_OUT; i++) {
+        if (op->out[i] == MX_NO_VALUE) {
+            if (i == 0 && mx_op_infos[op->kind].n_out > 0) {
+                return "the output is missing";
+            }
+            continue;
+        }
+        if (i >= mx_op_infos[op->kind].n_out || op->out[i] < 0 || op->out[i] >= p->n_values) {
+            return "there is an output too many, or no such value";
+        }
+        if (is_made[op->out[i]]) {
+            return "an output is made twice";
+        }
+        is_made[op->out[i]] = true;
+    }
+    return NULL;
+}
+
+static const char *name_of(const mx_program *p, const mx_op *op)
+{
+    const mx_value v = op->out[0] != MX_NO_VALUE ? op->out[0] : op->in[0];
+    return v >= 0 && v < p->n_values && p->values[v].name ? p->values[v].name : "?";
+}
+
+mx_status mx_program_check(const mx_program *p, mx_error *err)
+{
+    if (p->tokens < 0 || p->tokens >= p->n_values || p->logits < 0 || p->logits >= p->n_values) {
+        return mx_fail(err, MX_FORMAT, "a program without an input or an output");
+    }
+    bool *is_made = mx_calloc((size_t)p->n_values, sizeof *is_made);
+    if (!is_made) {
+        return mx_fail_no_memory(err, (size_t)p->n_values, "the check of a program");
+    }
+    mx_status st = MX_OK;
+    is_made[p->tokens] = true;
+    for (int32_t i = 0; i < p->n_ops && st == MX_OK; i++) {
+        const mx_op *op = &p->ops[i];
+        const char *problem = check_values(p, op, is_made);
+        problem = problem ? problem : checks[op->kind](p, op);
+        if (problem) {
+            st = mx_fail(err, MX_FORMAT, "operation %d, %s of \"%s\": %s", i, mx_op_infos[op->kind].name,
+                         name_of(p, op), problem);
+        }
+    }
+    const mx_value_info *logits = &p->values[p->logits];
+    if (st == MX_OK && (!is_made[p->logits] || logits->rows != MX_ROWS_SAMPLES || logits->n_cols != p->n_vocab)) {
+        st = mx_fail(err, MX_FORMAT, "no operation makes the logits, or they are not [S, n_vocab]");
+    }
+    mx_free(is_made);
+    return st;
+}

@@ -1,0 +1,17 @@
+/* program.c - names of operations, and the end of a program. */
+#include "program/program.h"
+
+#include "base/compiler.h"
+
+const mx_op_info mx_op_infos[MX_OP_COUNT] = {
+#define MX_OP(name, n_in, n_out, params, formula) [MX_OP_##name] = {#name, n_in, n_out, formula},
+#include "program/ops.def"
+#undef MX_OP
+};
+_Static_assert(MX_COUNTOF(mx_op_infos) == MX_OP_COUNT, "one row per operation");
+
+void mx_program_deinit(mx_program *program)
+{
+    mx_arena_deinit(&program->arena);
+    *program = (mx_program){0};
+}
