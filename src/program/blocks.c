@@ -64,7 +64,7 @@ static mx_value norm_groups(mx_builder *b, mx_value x, const char *path, int64_t
 {
     mx_op op = op_of(b, MX_OP_RMSNORM, x);
     op.u.norm = (mx_norm_params){
-        .weight = mx_builder_weight(b, path, ".weight", 1, 1, n_group_cols),
+        .weight = mx_builder_weight(b, path, "", 1, 1, n_group_cols),
         .eps = b->shape.norm_eps,
         .weight_offset = b->shape.norm_weight_offset,
         .n_group_cols = n_group_cols,
