@@ -71,6 +71,14 @@ def finds_a_long_file_unless_generated():
     assert code == 1 and "a.c:600" in said and "b.c" not in said, said
 
 
+def finds_a_test_that_no_list_names():
+    files = {"CMakeLists.txt": "", "src/text/CMakeLists.txt": "mx_library(text SOURCES a.c)\nmx_tests(mx_text b)\n"}
+    code, said = layers_say({**files, "src/text/a.c": "", "src/text/b_test.c": ""})
+    assert code == 0, said
+    code, said = layers_say({**files, "src/text/c_test.c": "", "src/text/b.c": ""})
+    assert code == 1 and "c_test.c:1" in said and "b.c:1" in said, said
+
+
 def sums_what_a_program_reports():
     code, said = tests_say("echo 3 passed, 0 failed, 1 skipped\n")
     assert code == 0 and said.splitlines()[-1].startswith("3 passed, 0 failed"), said
