@@ -34,6 +34,7 @@ typedef struct mx_executor_options {
     mx_kv_type kv_type;
     int32_t n_threads; /* 0: as many as the machine, its affinity mask and its quota give */
     mx_cpu_mode cpu_mode;
+    const char *cpu_isa; /* "avx2": kernels for this instruction set; NULL: the best that the processor has */
 } mx_executor_options;
 
 /* What a device's folder offers: one row in the table of executor.c. */

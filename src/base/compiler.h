@@ -12,6 +12,7 @@
 #define MX_THREAD_LOCAL   __declspec(thread)
 #define MX_ALIGNED(n)     __declspec(align(n))
 #define MX_NOINLINE       __declspec(noinline)
+#define MX_FORCE_INLINE   __forceinline
 #define MX_LIKELY(cond)   (cond)
 #define MX_UNLIKELY(cond) (cond)
 #define MX_PREFETCH(ptr)  ((void)(ptr))
@@ -26,6 +27,7 @@
 #define MX_THREAD_LOCAL   _Thread_local
 #define MX_ALIGNED(n)     __attribute__((aligned(n)))
 #define MX_NOINLINE       __attribute__((noinline))
+#define MX_FORCE_INLINE   inline __attribute__((always_inline))
 #define MX_LIKELY(cond)   __builtin_expect(!!(cond), 1)
 #define MX_UNLIKELY(cond) __builtin_expect(!!(cond), 0)
 #define MX_PREFETCH(ptr)  __builtin_prefetch(ptr)

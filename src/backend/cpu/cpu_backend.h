@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "backend/cpu/kv_cache.h"
+#include "backend/cpu/pack.h"
 #include "backend/cpu/pool.h"
 #include "backend/executor.h"
 #include "platform/memory.h"
@@ -21,19 +22,23 @@
 extern const mx_backend mx_backend_cpu;
 
 typedef struct mx_cpu_op mx_cpu_op;
+typedef struct mx_cpu_kernels mx_cpu_kernels; /* kernels.h */
 
 typedef struct mx_cpu {
     mx_executor base; /* first: an mx_executor * is an mx_cpu * */
     const mx_plan *plan;
     const mx_program *program; /* the plan's */
     mx_executor_options options;
-    mx_pool *pool;         /* owned */
-    const mx_cpu_op *ops;  /* the table of operations for the mode */
-    mx_kv_cache *caches;   /* owned [n_caches] */
-    float **vectors;       /* owned [n_weights]: f32 copies of norms, biases and sinks; NULL for matrices */
-    mx_block scratch;      /* owned: the plan's values */
-    mx_block work;         /* owned: [shared bytes | bytes of thread 0 | bytes of thread 1 | ...] */
-    size_t n_shared_bytes; /* of work */
+    mx_pool *pool;                 /* owned */
+    const mx_cpu_kernels *kernels; /* of the tuned modes */
+    mx_packed *packed;             /* owned [n_weights]; data is NULL where a weight is not packed */
+    mx_block packed_block;         /* owned: the packed weights one after the other */
+    const mx_cpu_op *ops;          /* the table of operations for the mode */
+    mx_kv_cache *caches;           /* owned [n_caches] */
+    float **vectors;               /* owned [n_weights]: f32 copies of norms, biases and sinks; NULL for matrices */
+    mx_block scratch;              /* owned: the plan's values */
+    mx_block work;                 /* owned: [shared bytes | bytes of thread 0 | bytes of thread 1 | ...] */
+    size_t n_shared_bytes;         /* of work */
     size_t n_thread_bytes;
     int32_t *token_seqs;   /* owned [max_tokens]: the sequence of each token of the step */
     const mx_batch *batch; /* of the running step */
@@ -64,6 +69,7 @@ struct mx_cpu_op {
 
 /* The plain operations, and those of the tuned modes; each file in ops/ defines one of them. */
 extern const mx_cpu_op mx_cpu_reference_ops[MX_OP_COUNT];
+extern const mx_cpu_op mx_cpu_tuned_ops[MX_OP_COUNT];
 
 void mx_cpu_embed(const mx_cpu_task *task);
 void mx_cpu_gather_rows(const mx_cpu_task *task);

@@ -8,6 +8,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/cpu_check.h"
+#include "backend/cpu/kernels.h"
 #include "base/mem.h"
 
 #define WORK_ALIGN 64
@@ -59,6 +60,63 @@ static mx_status copy_vectors(mx_cpu *cpu, mx_error *err)
         mx_cpu_visit_vectors(&program->ops[i], copy_vector, &visit);
     }
     return visit.status;
+}
+
+/* Packing ---------------------------------------------------------------------------------------------------------- */
+
+/* A fixed part of all tiles for each thread: packing costs the same for every byte. */
+static void pack_part(void *arg, int32_t i_thread)
+{
+    mx_cpu *cpu = (mx_cpu *)arg;
+    for (int32_t i = 0; i < cpu->program->n_weights; i++) {
+        const mx_packed *packed = &cpu->packed[i];
+        int64_t from = 0;
+        int64_t to = 0;
+        if (packed->data) {
+            mx_pool_split(packed->n_experts * packed->n_tiles, i_thread, mx_pool_n_threads(cpu->pool), &from, &to);
+        }
+        for (int64_t j = from; j < to; j++) {
+            mx_pack_tile(packed, &cpu->program->weights[i], j / packed->n_tiles, j % packed->n_tiles);
+        }
+    }
+}
+
+/* Gives each weight of a product its place in packed_block (a first pass, with base NULL, only counts); returns the
+ * bytes of all. */
+static int64_t place_weights(mx_cpu *cpu, uint8_t *base)
+{
+    int64_t n_bytes = 0;
+    for (int32_t i = 0; i < cpu->program->n_ops; i++) {
+        const mx_op *op = &cpu->program->ops[i];
+        const int32_t n = op->kind == MX_OP_LINEAR || op->kind == MX_OP_EXPERT_LINEAR ? op->u.linear.n_weights : 0;
+        for (int32_t j = 0; j < n; j++) {
+            mx_packed *packed = &cpu->packed[op->u.linear.weights[j]];
+            const bool is_new = base ? !packed->data : packed->tile_bytes == 0;
+            if (is_new) {
+                *packed = mx_pack_plan(&cpu->program->weights[op->u.linear.weights[j]]);
+                packed->data = base ? base + n_bytes : NULL;
+                n_bytes += mx_packed_bytes(packed);
+            }
+        }
+    }
+    return n_bytes;
+}
+
+static mx_status pack_weights(mx_cpu *cpu, mx_error *err)
+{
+    const size_t n_weights = (size_t)cpu->program->n_weights;
+    cpu->packed = (mx_packed *)mx_calloc(n_weights, sizeof *cpu->packed);
+    if (!cpu->packed) {
+        return mx_fail_no_memory(err, n_weights * sizeof *cpu->packed, "the list of weights");
+    }
+    const int64_t n_bytes = place_weights(cpu, NULL);
+    const mx_status st = mx_block_alloc((size_t)MX_MAX(n_bytes, 1), &cpu->packed_block, err);
+    if (st != MX_OK) {
+        return mx_error_prefix(err, st, "the packed weights");
+    }
+    (void)place_weights(cpu, (uint8_t *)cpu->packed_block.ptr);
+    mx_pool_run(cpu->pool, pack_part, cpu);
+    return MX_OK;
 }
 
 static mx_status open_caches(mx_cpu *cpu, mx_error *err)
@@ -156,6 +214,8 @@ static void cpu_close(mx_executor *executor)
     }
     mx_free(cpu->caches);
     mx_free(cpu->token_seqs);
+    mx_free(cpu->packed);
+    mx_block_free(&cpu->packed_block);
     mx_block_free(&cpu->scratch);
     mx_block_free(&cpu->work);
     mx_free(cpu);
@@ -169,6 +229,10 @@ static mx_status cpu_open(const mx_plan *plan, const mx_executor_options *option
     if (options->n_pages <= 0) {
         return mx_fail(err, MX_INVALID, "a KV cache of %d pages: at least one is needed", options->n_pages);
     }
+    const mx_cpu_kernels *kernels = mx_cpu_kernels_find(options->cpu_isa);
+    if (!kernels) {
+        return mx_fail(err, MX_UNSUPPORTED, "this processor or build has no kernels for \"%s\"", options->cpu_isa);
+    }
     cpu = (mx_cpu *)mx_calloc(1, sizeof *cpu);
     if (!cpu) {
         return mx_fail_no_memory(err, sizeof *cpu, "the executor");
@@ -178,11 +242,15 @@ static mx_status cpu_open(const mx_plan *plan, const mx_executor_options *option
         .plan = plan,
         .program = plan->program,
         .options = *options,
-        .ops = mx_cpu_reference_ops,
+        .ops = options->cpu_mode == MX_CPU_REFERENCE ? mx_cpu_reference_ops : mx_cpu_tuned_ops,
+        .kernels = kernels,
     };
     MX_TRY_OR(done, st, mx_cpu_check_program(plan->program, cpu->ops, err));
     MX_TRY_OR(done, st, mx_pool_open(options->n_threads, &cpu->pool, err));
     MX_TRY_OR(done, st, copy_vectors(cpu, err));
+    if (options->cpu_mode != MX_CPU_REFERENCE) {
+        MX_TRY_OR(done, st, pack_weights(cpu, err));
+    }
     MX_TRY_OR(done, st, open_caches(cpu, err));
     MX_TRY_OR(done, st, open_work(cpu, err));
     cpu->token_seqs = (int32_t *)mx_calloc((size_t)plan->max_tokens, sizeof *cpu->token_seqs);

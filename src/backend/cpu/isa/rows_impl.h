@@ -1,0 +1,189 @@
+/* rows_impl.h - kernels on rows of f32, in plain C that compilers turn into vector code.
+ *
+ * Included once by each rows_*.c, which is compiled for its instruction set and names its table-filling function in
+ * MX_ROWS_FILL. Sums over a row have 16 partial sums, joined in one fixed way, so that every instruction set gives the
+ * same bits: no fused multiply-adds here (the build forbids contraction).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "backend/cpu/kernels.h"
+#include "base/bytes.h"
+#include "base/compiler.h"
+
+#define LANES      16
+#define ROUND_FROM 12582912.0f /* 1.5 * 2^23: adding it rounds a small float to an integer, ties to even */
+
+static MX_FORCE_INLINE float join_lanes(float lanes[LANES])
+{
+    for (int32_t n = LANES / 2; n > 0; n /= 2) {
+        for (int32_t i = 0; i < n; i++) {
+            lanes[i] += lanes[i + n];
+        }
+    }
+    return lanes[0];
+}
+
+/* exp(x) within 2 units of the last place for x in [-87, 88], clamped outside. Cephes' polynomial. */
+static MX_FORCE_INLINE float exp_near(float x)
+{
+    x = x < -87.0f ? -87.0f : x;
+    x = x > 88.0f ? 88.0f : x;
+    const float rounded = x * 1.44269504f + ROUND_FROM;
+    const float n = rounded - ROUND_FROM;
+    const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+    float p = 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * (r * r) + r + 1.0f;
+    return p * mx_f32_from_bits((mx_f32_bits(rounded) + 127u) << 23); /* the low bits of `rounded` are n */
+}
+
+static MX_FORCE_INLINE float tanh_near(float x)
+{
+    const float e = exp_near(2.0f * x);
+    return 1.0f - 2.0f / (e + 1.0f);
+}
+
+static void rmsnorm_row(float *y, const float *x, const float *w, int64_t n_cols, float eps, float weight_offset)
+{
+    float lanes[LANES] = {0};
+    int64_t c = 0;
+    for (; c + LANES <= n_cols; c += LANES) {
+        for (int32_t i = 0; i < LANES; i++) {
+            lanes[i] += x[c + i] * x[c + i];
+        }
+    }
+    for (int32_t i = 0; c + i < n_cols; i++) {
+        lanes[i] += x[c + i] * x[c + i];
+    }
+    const float factor = 1.0f / sqrtf(join_lanes(lanes) / (float)n_cols + eps);
+    if (w) {
+        for (c = 0; c < n_cols; c++) {
+            y[c] = x[c] * factor * (w[c] + weight_offset);
+        }
+    } else {
+        for (c = 0; c < n_cols; c++) {
+            y[c] = x[c] * factor;
+        }
+    }
+}
+
+static void glu_row(float *y, const float *gate, const float *up, int64_t n, mx_activation act)
+{
+    if (act == MX_ACT_SILU) {
+        for (int64_t i = 0; i < n; i++) {
+            y[i] = gate[i] / (1.0f + exp_near(-gate[i])) * up[i];
+        }
+    } else if (act == MX_ACT_GELU_TANH) {
+        for (int64_t i = 0; i < n; i++) {
+            const float x = gate[i];
+            y[i] = x * 0.5f * (1.0f + tanh_near(0.797884561f * (x + 0.044715f * x * x * x))) * up[i];
+        }
+    } else {
+        for (int64_t i = 0; i < n; i++) {
+            y[i] = gate[i] * 0.5f * (1.0f + erff(gate[i] * 0.707106781f)) * up[i];
+        }
+    }
+}
+
+/* Codes of n columns, at most 128 and a multiple of 16; returns their scale. */
+static MX_FORCE_INLINE float quantize_group(const float *x, int32_t n, float largest_code, int16_t *codes)
+{
+    float lanes[LANES] = {0};
+    for (int32_t c = 0; c < n; c += LANES) {
+        for (int32_t i = 0; i < LANES; i++) {
+            const float a = fabsf(x[c + i]);
+            lanes[i] = a > lanes[i] ? a : lanes[i];
+        }
+    }
+    float largest = 0.0f;
+    for (int32_t i = 0; i < LANES; i++) {
+        largest = lanes[i] > largest ? lanes[i] : largest;
+    }
+    const float inverse = largest > 1e-30f ? largest_code / largest : 0.0f; /* below that the quotient overflows */
+    for (int32_t c = 0; c < n; c++) {
+        codes[c] = (int16_t)(mx_f32_bits(x[c] * inverse + ROUND_FROM) - mx_f32_bits(ROUND_FROM));
+    }
+    return largest / largest_code;
+}
+
+static MX_FORCE_INLINE float sum_group(const float *x, int32_t n)
+{
+    float lanes[LANES] = {0};
+    for (int32_t c = 0; c < n; c += LANES) {
+        for (int32_t i = 0; i < LANES; i++) {
+            lanes[i] += x[c + i];
+        }
+    }
+    return join_lanes(lanes);
+}
+
+/* Codes of n columns from first_col on, to where the form has them. */
+static void write_codes(const mx_acts *block, int32_t i_token, int64_t first_col, const int16_t *codes, int32_t n)
+{
+    uint8_t low[128];
+    uint8_t high[128];
+    for (int32_t c = 0; c < n; c++) {
+        low[c] = (uint8_t)codes[c];
+        high[c] = (uint8_t)((codes[c] + 128) >> 8);
+    }
+    const int32_t n_quads = n / 4;
+    const size_t quad_bytes = block->form == MX_ACT_INT8 ? 4 : 8;
+    const size_t stride = quad_bytes * (size_t)block->n_tokens;
+    uint8_t *dst = block->codes + (size_t)(first_col / 4) * stride + (size_t)i_token * quad_bytes;
+    if (block->form == MX_ACT_INT8) {
+        for (int32_t q = 0; q < n_quads; q++) {
+            memcpy(dst + (size_t)q * stride, low + 4 * q, 4);
+        }
+    } else if (block->form == MX_ACT_SPLIT) {
+        for (int32_t q = 0; q < n_quads; q++) {
+            memcpy(dst + (size_t)q * stride, high + 4 * q, 4);
+            memcpy(dst + (size_t)q * stride + 4, low + 4 * q, 4);
+        }
+    } else {
+        for (int32_t q = 0; q < n_quads; q++) {
+            const int16_t pairs[4] = {codes[4 * q], codes[4 * q + 2], codes[4 * q + 1], codes[4 * q + 3]};
+            memcpy(dst + (size_t)q * stride, pairs, sizeof pairs);
+        }
+    }
+}
+
+static void quantize_row(const mx_acts *block, int32_t i_token, const float *x, bool is_fast)
+{
+    const int32_t n_tokens = block->n_tokens;
+    if (block->form == MX_ACT_F32) {
+        float *dst = (float *)block->codes;
+        for (int64_t c = 0; c < block->n_cols; c++) {
+            dst[c * n_tokens + i_token] = x[c];
+        }
+        return;
+    }
+    const int32_t x_group = block->x_group;
+    for (int64_t g = 0; g < block->n_cols / x_group; g++) {
+        int16_t codes[128];
+        block->scales[g * n_tokens + i_token] =
+            quantize_group(x + g * x_group, x_group, is_fast ? 127.0f : 32639.0f, codes);
+        int32_t code_sum = 0;
+        for (int32_t c = 0; c < x_group; c++) {
+            code_sum += codes[c];
+        }
+        block->code_sums[g * n_tokens + i_token] = code_sum;
+        write_codes(block, i_token, g * x_group, codes, x_group);
+    }
+    for (int64_t g = 0; g < block->n_cols / block->w_group; g++) {
+        block->sums[g * n_tokens + i_token] = sum_group(x + g * block->w_group, block->w_group);
+    }
+}
+
+void MX_ROWS_FILL(mx_cpu_kernels *k);
+
+void MX_ROWS_FILL(mx_cpu_kernels *k)
+{
+    k->quantize_row = quantize_row;
+    k->rmsnorm_row = rmsnorm_row;
+    k->glu_row = glu_row;
+}

@@ -1,0 +1,365 @@
+/* packed_product.c - who multiplies which rows with which tiles, and what happens to the results. */
+#include "backend/cpu/packed_product.h"
+
+#include <string.h>
+
+#include "backend/cpu/kernels.h"
+#include "base/compiler.h"
+
+/* Rows are taken in turns of about this many bytes, so that they stay in the second-level cache while a thread's tiles
+ * pass by. */
+#define ROWS_BYTES (512 * 1024)
+
+#define ALIGN 64
+
+/* A way of writing activations that one or more of the operation's weights share. */
+typedef struct act_slot {
+    mx_act_form form_one;  /* for a segment of one row */
+    mx_act_form form_many; /* for longer ones */
+    int32_t x_group;
+    int32_t w_group;
+    size_t row_bytes;
+} act_slot;
+
+typedef struct product {
+    const mx_cpu_task *task;
+    const mx_linear_params *params;
+    const mx_packed *weights[MX_OP_MAX_OUT];
+    int32_t slot_of[MX_OP_MAX_OUT];
+    act_slot slots[MX_OP_MAX_OUT];
+    int32_t n_slots;
+    int64_t n_cols;  /* of x */
+    int64_t n_units; /* tiles of all weights; with a GLU, tiles of one */
+    uint8_t *acts;   /* the slots one after the other, each [n_act_rows, row_bytes] */
+    int64_t n_act_rows;
+    const int32_t *order; /* row of the output for each row of activations; NULL: the same */
+    uint8_t *panels;      /* two */
+    size_t n_panel_bytes;
+    float *norm_row; /* [n_cols] */
+} product;
+
+typedef struct segment {
+    int64_t expert;
+    int64_t first_row; /* of activations */
+    int64_t n_rows;
+} segment;
+
+static size_t round_up(size_t n)
+{
+    return (n + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+/* Slots ------------------------------------------------------------------------------------------------------------ */
+
+static act_slot choose_slot(const mx_cpu *cpu, const mx_packed *w)
+{
+    const bool is_fast = cpu->options.cpu_mode == MX_CPU_FAST;
+    act_slot slot = {
+        .form_one = cpu->kernels->choose_form(w->code, is_fast, true),
+        .form_many = cpu->kernels->choose_form(w->code, is_fast, false),
+    };
+    if (w->code >= MX_CODE_FIRST_DENSE) {
+        slot.row_bytes = round_up((size_t)w->n_cols * sizeof(float));
+        return slot;
+    }
+    slot.w_group = w->group;
+    slot.x_group = is_fast ? MX_MIN(w->group, 32) : w->group;
+    const size_t n_x_groups = (size_t)(w->n_cols / slot.x_group);
+    const size_t n_w_groups = (size_t)(w->n_cols / slot.w_group);
+    slot.row_bytes = round_up((size_t)w->n_cols * sizeof(int16_t) + n_x_groups * (sizeof(float) + sizeof(int32_t)) +
+                              n_w_groups * sizeof(float));
+    return slot;
+}
+
+static bool is_same_slot(const act_slot *a, const act_slot *b)
+{
+    return a->form_one == b->form_one && a->form_many == b->form_many && a->x_group == b->x_group &&
+           a->w_group == b->w_group;
+}
+
+static void describe_product(product *p, const mx_cpu *cpu, const mx_op *op)
+{
+    p->params = &op->u.linear;
+    p->n_cols = mx_cpu_info_of(cpu, op->in[0])->n_cols;
+    for (int32_t i = 0; i < p->params->n_weights; i++) {
+        p->weights[i] = &cpu->packed[p->params->weights[i]];
+        p->n_units += p->params->has_glu && i > 0 ? 0 : p->weights[i]->n_tiles;
+        if (p->weights[i]->code < MX_CODE_FIRST_DENSE) {
+            p->n_panel_bytes = MX_MAX(p->n_panel_bytes, round_up(mx_panel_bytes(p->weights[i])));
+        }
+        const act_slot slot = choose_slot(cpu, p->weights[i]);
+        p->slot_of[i] = 0;
+        while (p->slot_of[i] < p->n_slots && !is_same_slot(&p->slots[p->slot_of[i]], &slot)) {
+            p->slot_of[i]++;
+        }
+        if (p->slot_of[i] == p->n_slots) {
+            p->slots[p->n_slots++] = slot;
+        }
+    }
+}
+
+static size_t slots_row_bytes(const product *p)
+{
+    size_t n_bytes = 0;
+    for (int32_t i = 0; i < p->n_slots; i++) {
+        n_bytes += p->slots[i].row_bytes;
+    }
+    return n_bytes;
+}
+
+/* The block of n_tokens rows of activations from first_row on, in a slot. */
+static mx_acts acts_at(const product *p, int32_t i_slot, int64_t first_row, int32_t n_tokens, bool is_one)
+{
+    const act_slot *slot = &p->slots[i_slot];
+    uint8_t *at = p->acts + (size_t)first_row * slot->row_bytes;
+    for (int32_t i = 0; i < i_slot; i++) {
+        at += (size_t)p->n_act_rows * p->slots[i].row_bytes;
+    }
+    mx_acts acts = {
+        .form = is_one ? slot->form_one : slot->form_many,
+        .n_tokens = n_tokens,
+        .x_group = slot->x_group,
+        .w_group = slot->w_group,
+        .n_cols = p->n_cols,
+        .codes = at,
+    };
+    if (acts.form != MX_ACT_F32) {
+        acts.scales = (float *)(void *)(at + (size_t)(p->n_cols * n_tokens) * sizeof(int16_t));
+        acts.code_sums = (int32_t *)(void *)(acts.scales + p->n_cols / slot->x_group * n_tokens);
+        acts.sums = (float *)(void *)(acts.code_sums + p->n_cols / slot->x_group * n_tokens);
+    }
+    return acts;
+}
+
+/* Rows are grouped from the front into blocks of the kernels' largest size, the rest into 4, 2 and 1. */
+static int32_t block_size(const mx_cpu *cpu, int64_t n_left)
+{
+    int32_t n = cpu->kernels->max_block_tokens;
+    while (n > n_left) {
+        n /= 2;
+    }
+    return n;
+}
+
+/* Quantising ------------------------------------------------------------------------------------------------------- */
+
+/* Row `row` of a segment, from x, into the block that it belongs to. */
+static void quantize(const product *p, const segment *seg, int64_t row, const float *x)
+{
+    const mx_cpu *cpu = p->task->cpu;
+    const mx_norm_params *norm = &p->params->norm;
+    int64_t first = 0;
+    int32_t n_tokens = block_size(cpu, seg->n_rows);
+    if (row >= n_tokens) {
+        first = row / n_tokens * n_tokens;
+        while (n_tokens = block_size(cpu, seg->n_rows - first), row >= first + n_tokens) {
+            first += n_tokens;
+        }
+    }
+    if (p->params->has_norm) {
+        cpu->kernels->rmsnorm_row(p->norm_row, x, mx_cpu_vector(cpu, norm->weight), p->n_cols, norm->eps,
+                                  norm->weight_offset);
+        x = p->norm_row;
+    }
+    for (int32_t i = 0; i < p->n_slots; i++) {
+        const mx_acts block = acts_at(p, i, seg->first_row + first, n_tokens, seg->n_rows == 1);
+        cpu->kernels->quantize_row(&block, (int32_t)(row - first), x, cpu->options.cpu_mode == MX_CPU_FAST);
+    }
+}
+
+/* Multiplying ------------------------------------------------------------------------------------------------------ */
+
+/* What comes after a product: y [n_tokens, 16] of tile i_tile of weight i. */
+static void finish(const product *p, const segment *seg, int32_t i, int64_t i_tile, int64_t first_row, int32_t n_tokens,
+                   float *y, float *up)
+{
+    const mx_cpu_task *task = p->task;
+    const int64_t n_out = p->weights[i]->n_rows;
+    const int64_t col = i_tile * MX_TILE_ROWS;
+    const int64_t n = MX_MIN(MX_TILE_ROWS, n_out - col);
+    const mx_value residual = p->order ? MX_NO_VALUE : task->op->in[1];
+    for (int32_t j = 0; j < (p->params->has_glu ? 2 : 1); j++) {
+        const float *bias = mx_cpu_vector(task->cpu, p->params->biases[i + j]);
+        for (int64_t k = 0; bias && k < n_tokens * n; k++) {
+            (j ? up : y)[k / n * MX_TILE_ROWS + k % n] += bias[seg->expert * n_out + col + k % n];
+        }
+    }
+    if (p->params->has_glu) {
+        task->cpu->kernels->glu_row(y, y, up, (int64_t)n_tokens * MX_TILE_ROWS, p->params->act);
+    }
+    for (int32_t t = 0; t < n_tokens; t++) {
+        const int64_t row = p->order ? p->order[first_row + t] : first_row + t;
+        float *dst = mx_cpu_f32(task, task->op->out[i]) + row * n_out + col;
+        if (residual != MX_NO_VALUE) {
+            const float *add = mx_cpu_f32(task, residual) + row * n_out + col;
+            for (int64_t k = 0; k < n; k++) {
+                y[t * MX_TILE_ROWS + k] += add[k];
+            }
+        }
+        memcpy(dst, y + t * MX_TILE_ROWS, (size_t)n * sizeof(float));
+    }
+}
+
+/* y [n_tokens, 16] = tile x block, from the panel where there is one. */
+static void multiply(const product *p, int32_t i, const uint8_t *tile, const uint8_t *panel, const mx_acts *x, float *y)
+{
+    const mx_cpu_kernels *kernels = p->task->cpu->kernels;
+    const mx_packed *w = p->weights[i];
+    if (w->code >= MX_CODE_FIRST_DENSE) {
+        kernels->dense[w->code](w, tile, x, y);
+    } else if (panel) {
+        kernels->panel(w, panel, x, y);
+    } else {
+        kernels->dot[w->code](w, tile, x, y);
+    }
+}
+
+/* The rows [from, to) of a segment times one unit: a tile, or with a GLU the same tile of both weights. */
+static void run_unit(const product *p, const segment *seg, int64_t unit, int64_t from, int64_t to)
+{
+    const mx_cpu *cpu = p->task->cpu;
+    const int32_t n_tiles_a_unit = p->params->has_glu ? 2 : 1;
+    const bool is_one = seg->n_rows == 1;
+    const uint8_t *tiles[2];
+    int32_t i = 0;
+    while (unit >= p->weights[i]->n_tiles) {
+        unit -= p->weights[i++]->n_tiles;
+    }
+    for (int32_t j = 0; j < n_tiles_a_unit; j++) {
+        const mx_packed *w = p->weights[i + j];
+        tiles[j] = mx_packed_tile(w, seg->expert, unit);
+        if (!is_one && w->code < MX_CODE_FIRST_DENSE) {
+            cpu->kernels->expand[w->code](w, tiles[j], p->panels + (size_t)j * p->n_panel_bytes);
+        }
+    }
+    int32_t n_tokens;
+    for (int64_t row = from; row < to; row += n_tokens) {
+        MX_ALIGNED(64) float y[2][MX_MAX_BLOCK_TOKENS * MX_TILE_ROWS];
+        n_tokens = block_size(cpu, seg->n_rows - row);
+        for (int32_t j = 0; j < n_tiles_a_unit; j++) {
+            const mx_acts x = acts_at(p, p->slot_of[i + j], seg->first_row + row, n_tokens, is_one);
+            multiply(p, i + j, tiles[j], is_one ? NULL : p->panels + (size_t)j * p->n_panel_bytes, &x, y[j]);
+        }
+        finish(p, seg, i, unit, seg->first_row + row, n_tokens, y[0], y[1]);
+    }
+}
+
+static void run_units(const product *p, const segment *seg, int64_t from, int64_t to)
+{
+    const int64_t n_block = p->task->cpu->kernels->max_block_tokens;
+    const int64_t n_rows = MX_MAX(ROWS_BYTES / (int64_t)slots_row_bytes(p) / n_block, 4) * n_block;
+    for (int64_t row = 0; row < seg->n_rows; row += n_rows) {
+        for (int64_t unit = from; unit < to; unit++) {
+            run_unit(p, seg, unit, row, MX_MIN(row + n_rows, seg->n_rows));
+        }
+    }
+}
+
+/* Operations ------------------------------------------------------------------------------------------------------- */
+
+/* shared: activations; own: activations of one row, the row after its norm, two panels, and with experts the order of
+ * rows [T * top_k] and the segments' ends [n_experts + 1]. */
+mx_cpu_need mx_cpu_packed_product_need(const mx_cpu *cpu, const mx_op *op)
+{
+    product p = {0};
+    describe_product(&p, cpu, op);
+    const size_t n_rows = (size_t)mx_cpu_max_rows(cpu, op->kind == MX_OP_EXPERT_LINEAR ? op->out[0] : op->in[0]);
+    const size_t n_order_bytes =
+        op->kind == MX_OP_EXPERT_LINEAR ? (n_rows + (size_t)p.weights[0]->n_experts + 1) * sizeof(int32_t) : 0;
+    return (mx_cpu_need){
+        .n_shared_bytes = n_rows * slots_row_bytes(&p),
+        .n_thread_bytes =
+            slots_row_bytes(&p) + round_up((size_t)p.n_cols * sizeof(float)) + 2 * p.n_panel_bytes + n_order_bytes,
+    };
+}
+
+/* Lays the thread's work space out; returns the part behind. */
+static uint8_t *begin_product(product *p, const mx_cpu_task *task)
+{
+    describe_product(p, task->cpu, task->op);
+    p->task = task;
+    uint8_t *own = task->own + slots_row_bytes(p);
+    p->norm_row = (float *)(void *)own;
+    p->panels = own + round_up((size_t)p->n_cols * sizeof(float));
+    return p->panels + 2 * p->n_panel_bytes;
+}
+
+void mx_cpu_packed_linear(const mx_cpu_task *task)
+{
+    product p = {0};
+    (void)begin_product(&p, task);
+    const segment seg = {.n_rows = mx_cpu_n_rows(task, task->op->in[0])};
+    const float *x = mx_cpu_f32(task, task->op->in[0]);
+    int64_t from = 0;
+    int64_t to = seg.n_rows;
+    p.n_act_rows = seg.n_rows;
+    p.acts = seg.n_rows == 1 ? task->own : task->shared; /* one row is quantised by every thread: no barrier */
+    if (seg.n_rows > 1) {
+        mx_cpu_split(task, seg.n_rows, &from, &to);
+    }
+    for (int64_t row = from; row < to; row++) {
+        quantize(&p, &seg, row, x + row * p.n_cols);
+    }
+    if (seg.n_rows > 1) {
+        mx_cpu_barrier(task);
+    }
+    mx_cpu_split(task, p.n_units, &from, &to);
+    run_units(&p, &seg, from, to);
+}
+
+/* Sorts the slots t * top_k + j by their expert; ends[e + 1] is the end of expert e's segment. */
+static void sort_by_expert(const int32_t *ids, int64_t n, int64_t n_experts, int32_t *order, int32_t *ends)
+{
+    memset(ends, 0, (size_t)(n_experts + 1) * sizeof *ends);
+    for (int64_t i = 0; i < n; i++) {
+        ends[ids[i] + 1]++;
+    }
+    for (int64_t e = 0; e < n_experts; e++) {
+        ends[e + 1] += ends[e];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        order[ends[ids[i]]++] = (int32_t)i;
+    }
+    memmove(ends + 1, ends, (size_t)n_experts * sizeof *ends); /* each start has become the next one */
+    ends[0] = 0;
+}
+
+void mx_cpu_packed_expert_linear(const mx_cpu_task *task)
+{
+    product p = {0};
+    uint8_t *rest = begin_product(&p, task);
+    const int32_t *ids = mx_cpu_i32(task, task->op->in[1]);
+    const int64_t top_k = mx_cpu_info_of(task->cpu, task->op->in[1])->n_cols;
+    const int64_t n_experts = p.weights[0]->n_experts;
+    const float *x = mx_cpu_f32(task, task->op->in[0]);
+    const bool has_row_a_slot = mx_cpu_info_of(task->cpu, task->op->in[0])->row_factor == top_k;
+    int32_t *order = (int32_t *)(void *)rest;
+    int64_t from;
+    int64_t to;
+    p.n_act_rows = task->batch->n_tokens * top_k;
+    p.acts = task->shared;
+    p.order = order;
+    int32_t *ends = order + p.n_act_rows;
+    sort_by_expert(ids, p.n_act_rows, n_experts, order, ends);
+
+    mx_cpu_split(task, p.n_act_rows, &from, &to);
+    for (int64_t i = from; i < to; i++) {
+        const int32_t expert = ids[order[i]];
+        const segment seg = {expert, ends[expert], ends[expert + 1] - ends[expert]};
+        quantize(&p, &seg, i - seg.first_row, x + (has_row_a_slot ? order[i] : order[i] / top_k) * p.n_cols);
+    }
+    mx_cpu_barrier(task);
+
+    /* Threads share the tiles of all experts in proportion to rows, so a thread may start in the middle of an expert.
+     */
+    mx_cpu_split(task, p.n_act_rows * p.n_units, &from, &to);
+    for (int64_t e = 0; e < n_experts; e++) {
+        const segment seg = {e, ends[e], ends[e + 1] - ends[e]};
+        if (seg.n_rows > 0) {
+            const int64_t first = seg.first_row * p.n_units;
+            const int64_t unit_from = (MX_MAX(from - first, 0) + seg.n_rows - 1) / seg.n_rows;
+            const int64_t unit_to = (MX_MAX(to - first, 0) + seg.n_rows - 1) / seg.n_rows;
+            run_units(&p, &seg, MX_MIN(unit_from, p.n_units), MX_MIN(unit_to, p.n_units));
+        }
+    }
+}

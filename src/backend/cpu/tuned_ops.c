@@ -1,0 +1,20 @@
+/* tuned_ops.c - the table of operations of the exact and the fast mode. */
+#include "backend/cpu/cpu_backend.h"
+#include "backend/cpu/packed_product.h"
+
+const mx_cpu_op mx_cpu_tuned_ops[MX_OP_COUNT] = {
+    [MX_OP_EMBED] = {mx_cpu_embed, NULL},
+    [MX_OP_GATHER_ROWS] = {mx_cpu_gather_rows, NULL},
+    [MX_OP_RMSNORM] = {mx_cpu_rmsnorm, NULL},
+    [MX_OP_ADD] = {mx_cpu_add, NULL},
+    [MX_OP_SCALE] = {mx_cpu_scale, NULL},
+    [MX_OP_SOFTCAP] = {mx_cpu_softcap, NULL},
+    [MX_OP_GLU] = {mx_cpu_glu, NULL},
+    [MX_OP_LINEAR] = {mx_cpu_packed_linear, mx_cpu_packed_product_need},
+    [MX_OP_ROPE] = {mx_cpu_rope, NULL},
+    [MX_OP_KV_APPEND] = {mx_cpu_kv_append, NULL},
+    [MX_OP_ATTENTION] = {mx_cpu_attention, mx_cpu_attention_need},
+    [MX_OP_ROUTE] = {mx_cpu_route, mx_cpu_route_need},
+    [MX_OP_EXPERT_LINEAR] = {mx_cpu_packed_expert_linear, mx_cpu_packed_product_need},
+    [MX_OP_EXPERT_COMBINE] = {mx_cpu_expert_combine, NULL},
+};
