@@ -1,0 +1,60 @@
+/* engine.h - steps over sequences: the only caller of an executor.
+ *
+ * engine/ owns what a text needs while it is made. kv_pages.h hands out the cache's pages, sequence.h holds a text's
+ * tokens and pages, sampler.h picks the next token, stop_text.h ends the text, generation.h drives one request from
+ * prompt to end, and this file packs the parts of several sequences into the ragged batch of one step. mlxcel.c puts
+ * all of it behind the public header. Everything here is used by one thread at a time.
+ */
+#ifndef MX_ENGINE_ENGINE_H
+#define MX_ENGINE_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "backend/executor.h"
+#include "engine/sequence.h"
+
+typedef struct mx_engine_limits {
+    int32_t n_vocab;
+    int32_t n_ctx;           /* positions that one sequence may have */
+    int32_t max_seqs;        /* sequences in one step; the pool holds n_ctx positions for each */
+    int32_t max_step_tokens; /* tokens in one step: what the plan was made for */
+} mx_engine_limits;
+
+typedef struct mx_engine {
+    mx_executor *executor; /* borrowed */
+    mx_engine_limits limits;
+    mx_kv_pages pages;
+    int32_t n_page_cols;  /* pages of n_ctx positions */
+    int32_t *tokens;      /* owned [max_step_tokens]; this and the next are the batch of a step */
+    int32_t *positions;   /* owned [max_step_tokens] */
+    int32_t *row_start;   /* owned [max_seqs + 1] */
+    int32_t *kv_len;      /* owned [max_seqs] */
+    int32_t *page_table;  /* owned [max_seqs, n_page_cols] */
+    int32_t *sample_rows; /* owned [max_seqs] */
+} mx_engine;
+
+/* A sequence's part in a step: its next n_rows tokens that are not in the cache. */
+typedef struct mx_step_part {
+    mx_sequence *sequence;
+    int32_t n_rows;      /* at least 1 */
+    bool wants_logits;   /* of the last row */
+    const float *logits; /* result [n_vocab], borrowed until the next step; NULL unless wanted */
+} mx_step_part;
+
+/* Pages that the limits ask of an executor. */
+int32_t mx_engine_count_pages(const mx_engine_limits *limits);
+
+/* The executor must have been opened for these limits and outlive the engine. MX_NO_MEMORY. Steps allocate nothing. */
+mx_status mx_engine_init(mx_engine *engine, mx_executor *executor, const mx_engine_limits *limits,
+                         mx_error *err) MX_NODISCARD;
+
+/* All sequences must be gone. A zeroed engine is fine. */
+void mx_engine_deinit(mx_engine *engine);
+
+/* Computes the parts in one batch; afterwards their tokens are in the cache. The caller keeps to the limits, and a
+ * sequence has at most one part. MX_BUSY (no page left: give one back and try again), and what the executor fails
+ * with; then no sequence has moved on. */
+mx_status mx_engine_step(mx_engine *engine, mx_step_part *parts, int32_t n_parts, mx_error *err) MX_NODISCARD;
+
+#endif

@@ -1,0 +1,59 @@
+/* sequence.c - a list of tokens and a list of pages. */
+#include "engine/sequence.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "program/batch.h"
+
+static int32_t pages_for(int32_t n_positions)
+{
+    return n_positions / MX_PAGE_TOKENS + (n_positions % MX_PAGE_TOKENS != 0);
+}
+
+mx_status mx_sequence_init(mx_sequence *sequence, mx_kv_pages *pool, int32_t max_tokens, mx_error *err)
+{
+    assert(max_tokens > 0);
+    *sequence = (mx_sequence){.pool = pool, .max_tokens = max_tokens};
+    sequence->tokens = (int32_t *)mx_calloc((size_t)max_tokens, sizeof(int32_t));
+    sequence->pages = (int32_t *)mx_calloc((size_t)pages_for(max_tokens), sizeof(int32_t));
+    if (!sequence->tokens || !sequence->pages) {
+        mx_sequence_deinit(sequence);
+        return mx_fail_no_memory(err, (size_t)max_tokens * sizeof(int32_t), "the tokens of a sequence");
+    }
+    return MX_OK;
+}
+
+void mx_sequence_deinit(mx_sequence *sequence)
+{
+    for (int32_t i = sequence->n_pages - 1; i >= 0; i--) {
+        mx_kv_pages_drop(sequence->pool, sequence->pages[i]);
+    }
+    mx_free(sequence->tokens);
+    mx_free(sequence->pages);
+    *sequence = (mx_sequence){0};
+}
+
+mx_status mx_sequence_append(mx_sequence *sequence, const int32_t *tokens, int32_t n_tokens, mx_error *err)
+{
+    if (n_tokens > sequence->max_tokens - sequence->n_tokens) {
+        return mx_fail(err, MX_INVALID, "%d tokens do not fit behind %d: the sequence holds %d", (int)n_tokens,
+                       (int)sequence->n_tokens, (int)sequence->max_tokens);
+    }
+    if (n_tokens > 0) {
+        memcpy(sequence->tokens + sequence->n_tokens, tokens, (size_t)n_tokens * sizeof(int32_t));
+        sequence->n_tokens += n_tokens;
+    }
+    return MX_OK;
+}
+
+mx_status mx_sequence_reserve(mx_sequence *sequence, int32_t n_positions, mx_error *err)
+{
+    assert(n_positions <= sequence->max_tokens);
+    while (sequence->n_pages < pages_for(n_positions)) {
+        MX_TRY(mx_kv_pages_take(sequence->pool, &sequence->pages[sequence->n_pages], err));
+        sequence->n_pages++;
+    }
+    return MX_OK;
+}

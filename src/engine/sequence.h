@@ -1,0 +1,38 @@
+/* sequence.h - one text as the engine sees it: its tokens, and the pages that hold their keys and values.
+ *
+ *     tokens: [ in the cache: n_cached | known, not yet computed: n_tokens - n_cached | room up to max_tokens ]
+ *
+ * All memory is taken when it is made; pages are taken from the pool as the text grows. One thread at a time.
+ */
+#ifndef MX_ENGINE_SEQUENCE_H
+#define MX_ENGINE_SEQUENCE_H
+
+#include <stdint.h>
+
+#include "engine/kv_pages.h"
+
+typedef struct mx_sequence {
+    mx_kv_pages *pool; /* borrowed */
+    int32_t *tokens;   /* owned [max_tokens] */
+    int32_t *pages;    /* owned [pages for max_tokens]; the first n_pages are held */
+    int32_t max_tokens;
+    int32_t n_tokens;
+    int32_t n_cached;
+    int32_t n_pages;
+} mx_sequence;
+
+/* An empty sequence with room for max_tokens. The pool must outlive it. MX_NO_MEMORY. */
+mx_status mx_sequence_init(mx_sequence *sequence, mx_kv_pages *pool, int32_t max_tokens, mx_error *err) MX_NODISCARD;
+
+/* Gives the pages back. A zeroed sequence is fine. */
+void mx_sequence_deinit(mx_sequence *sequence);
+
+/* Adds tokens at the end. MX_INVALID when they do not fit, with both numbers; then none is added. */
+mx_status mx_sequence_append(mx_sequence *sequence, const int32_t *tokens, int32_t n_tokens,
+                             mx_error *err) MX_NODISCARD;
+
+/* Holds pages for the first n_positions (at most max_tokens). MX_BUSY when the pool is empty; pages taken until then
+ * are kept. */
+mx_status mx_sequence_reserve(mx_sequence *sequence, int32_t n_positions, mx_error *err) MX_NODISCARD;
+
+#endif
