@@ -19,6 +19,9 @@ bool mx_console_is_terminal(mx_console_stream stream);
  * away. */
 mx_status mx_console_write(mx_console_stream stream, mx_str bytes, mx_error *err) MX_NODISCARD;
 
+/* True for an error of mx_console_write that says that the reader has gone away, as `head` does when it has enough. */
+bool mx_console_is_closed(const mx_error *err);
+
 /* Reads standard input to its end into a new buffer, which the caller frees (also after a failure). MX_INVALID when
  * there are more than max_bytes, MX_IO, MX_NO_MEMORY. */
 mx_status mx_console_read_all(size_t max_bytes, mx_buf *out, mx_error *err) MX_NODISCARD;

@@ -56,6 +56,11 @@ mx_status mx_console_write(mx_console_stream stream, mx_str bytes, mx_error *err
     return mx_io_write_all(handle, streams[stream].name, bytes, err);
 }
 
+bool mx_console_is_closed(const mx_error *err)
+{
+    return err->native == ERROR_BROKEN_PIPE || err->native == ERROR_NO_DATA;
+}
+
 mx_status mx_console_read_all(size_t max_bytes, mx_buf *out, mx_error *err)
 {
     mx_buf_init(out, max_bytes);
