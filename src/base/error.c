@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 static const struct {
     const char *name;
     const char *text;
@@ -13,6 +15,16 @@ static const struct {
     MX_STATUS_LIST(X)
 #undef X
 };
+
+/* Stores a message that vsnprintf may have cut within a character. */
+static void set_message(mx_error *err, char message[sizeof err->message])
+{
+    const mx_str text = mx_str_from(message);
+    if (text.len == sizeof err->message - 1) {
+        message[text.len - mx_utf8_incomplete_tail(text)] = '\0';
+    }
+    memcpy(err->message, message, sizeof err->message);
+}
 
 mx_status mx_fail_at(mx_error *err, mx_status status, int64_t native, const char *file, int line, const char *fmt, ...)
 {
@@ -30,7 +42,7 @@ mx_status mx_fail_at(mx_error *err, mx_status status, int64_t native, const char
     err->native = native;
     err->file = file;
     err->line = line;
-    memcpy(err->message, message, sizeof message);
+    set_message(err, message);
     return status;
 }
 
@@ -47,7 +59,7 @@ mx_status mx_error_prefix(mx_error *err, mx_status status, const char *fmt, ...)
     if (n >= 0 && (size_t)n < sizeof message) {
         snprintf(message + n, sizeof message - (size_t)n, ": %s", err->message);
     }
-    memcpy(err->message, message, sizeof message);
+    set_message(err, message);
     return err->status;
 }
 

@@ -46,7 +46,8 @@ static uint64_t mix(uint64_t h)
 
 uint64_t mx_str_hash(mx_str s)
 {
-    uint64_t h = UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)s.len;
+    /* The length is spread over all bits: xored in as it is, it would cancel against the tail's lowest byte. */
+    uint64_t h = UINT64_C(0x9e3779b97f4a7c15) * ((uint64_t)s.len + 1);
     const uint8_t *p = (const uint8_t *)s.ptr;
     size_t n = s.len;
     for (; n >= 8; n -= 8, p += 8) {

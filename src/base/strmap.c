@@ -26,6 +26,9 @@ void mx_strmap_deinit(mx_strmap *map)
 mx_status mx_strmap_reserve(mx_strmap *map, size_t n_items, mx_error *err)
 {
     size_t n_slots = map->n_slots ? map->n_slots : 16;
+    if (n_items > SIZE_MAX / 4) {
+        return mx_fail_no_memory(err, n_items, "a table of names"); /* doubling would pass the largest power of two */
+    }
     while (n_slots / 4 * 3 < n_items) {
         n_slots *= 2;
     }
