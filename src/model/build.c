@@ -30,7 +30,7 @@ mx_value mx_layer_attention(mx_builder *b, const mx_model_config *c, int32_t i_l
     const bool is_sliding = c->layers[i_layer].is_sliding;
     const bool is_local = is_sliding && c->has_local_rope;
     const mx_attention_settings settings = {.scale = (float)(1 / sqrt(c->query_scale)),
-                                            .softcap = (float)c->attn_softcap,
+
                                             .window = is_sliding ? c->window : 0};
     return mx_attention(b, mx_rope(b, t, is_local ? MX_LAYER_ROPE_LOCAL : MX_LAYER_ROPE_GLOBAL), &settings);
 }

@@ -47,7 +47,6 @@ static const field fields[] = {
     FIELD("mlp_bias", BOOL, has_mlp_bias, 0, 0),
     FIELD("tie_word_embeddings", BOOL, is_tied, 0, 0),
     FIELD("query_pre_attn_scalar", F64, query_scale, 0, 0),
-    FIELD("attn_logit_softcapping", F64, attn_softcap, 0, 0),
     FIELD("final_logit_softcapping", F64, logit_softcap, 0, 0),
     FIELD("num_experts", I64, n_experts, 1, CONFIG_MAX_EXPERTS),
     FIELD("num_local_experts", I64, n_experts, 1, CONFIG_MAX_EXPERTS),
@@ -172,12 +171,6 @@ static mx_status check_positive(double value, const char *key, mx_error *err)
     return mx_fail(err, MX_FORMAT, "\"%s\" is %g, must be above 0", key, value);
 }
 
-/* The same for a soft cap, where 0 is none. */
-static mx_status check_cap(double value, const char *key, mx_error *err)
-{
-    return value == 0 ? MX_OK : check_positive(value, key, err);
-}
-
 /* Fills what is derived, and holds the numbers to each other. */
 static mx_status finish_shape(mx_model_config *c, mx_error *err)
 {
@@ -201,8 +194,9 @@ static mx_status finish_shape(mx_model_config *c, mx_error *err)
     c->query_scale = c->query_scale == 0 ? c->head_dim : c->query_scale;
     MX_TRY(check_positive(c->query_scale, "query_pre_attn_scalar", err));
     MX_TRY(check_positive(c->norm_eps, "rms_norm_eps", err));
-    MX_TRY(check_cap(c->attn_softcap, "attn_logit_softcapping", err));
-    MX_TRY(check_cap(c->logit_softcap, "final_logit_softcapping", err));
+    if (c->logit_softcap != 0) {
+        MX_TRY(check_positive(c->logit_softcap, "final_logit_softcapping", err));
+    }
     if (c->n_experts > 0 && c->top_k > c->n_experts) {
         return mx_fail(err, MX_FORMAT, "\"num_experts_per_tok\" is %d, but there are %lld experts", c->top_k,
                        (long long)c->n_experts);

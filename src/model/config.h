@@ -83,7 +83,6 @@ typedef struct mx_model_config {
     bool scales_embedding; /* by sqrt(d_model) in bf16 (Gemma) */
     int32_t window;        /* of sliding layers; 0: there are none */
     double query_scale;    /* scores are q.k / sqrt(query_scale); as defaults, 0: head_dim */
-    double attn_softcap;   /* 0: none */
     double logit_softcap;  /* 0: none */
     int64_t n_experts;     /* 0: none */
     int64_t d_ff_expert;

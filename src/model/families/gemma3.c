@@ -1,7 +1,8 @@
 /* gemma3.c - Gemma 3, the text model: alone ("gemma3_text") or inside of the vision model ("gemma3").
  *
  * Norms before and after each block with weights stored as w - 1, an embedding scaled by sqrt(d_model), and five layers
- * with a sliding window and a rotary embedding of their own to each that sees everything.
+ * with a sliding window and a rotary embedding of their own to each that sees everything. "attn_logit_softcapping" is a
+ * leftover of Gemma 2 in the configuration: the reference does not apply it, and published files have null.
  */
 #include "model/families/families.h"
 

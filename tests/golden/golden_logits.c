@@ -1,0 +1,269 @@
+/* golden_logits.c - the logits of tiny models against those of an independent implementation.
+ *
+ *     golden-logits DIR [piece of a name ...]
+ *
+ * DIR holds one folder a case, as tests/golden/make_goldens.py makes them: a model directory and golden.safetensors.
+ * Each run of a case is opened with the passes and without, in every mode of the CPU, and read at once, in pieces,
+ * token by token, and beside other sequences in one ragged batch.
+ *
+ * Error model. Errors are measured against the largest |logit| of the run, as the root of the mean square over all
+ * logits, and at the worst one.
+ *   reference  Both sides are f32 and add in another order: 2^-24 a sum, over some 10 products a layer, and the
+ *              frequencies of rotary embeddings are f64 here and f32 there, 6e-8 of an angle of up to 75. transformers
+ *              and mlx-lm differ by up to 8e-7 at the worst logit; 1e-5 leaves a factor of 10.
+ *   exact      Inputs of quantised products are rounded to int16: 2.3e-5 relative RMS each, 6.4e-5 with outliers. Some
+ *              20 in a row, added as independent errors: 1.0e-4 to 2.9e-4 of the logits' RMS, which is about a third of
+ *              the largest; doubled by softmax and norms, 2e-4. The worst of 5000 logits at 6 times that.
+ *   fast       The same with int8, 5.3e-3 to 1.2e-2 each: 5e-2.
+ * An f16 cache rounds keys and values to 2^-12 = 2.4e-4 on average; two layers to four: 4e-4 with the rest.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "model/model.h"
+#include "platform/file.h"
+#include "platform/path.h"
+#include "tests/run_sequences.h"
+#include "weights/safetensors.h"
+
+typedef struct cpu_setting {
+    const char *name;
+    mx_cpu_mode cpu_mode;
+    mx_kv_type kv_type;
+    double rms;   /* allowed, of the largest logit */
+    double worst; /* the same for a single logit */
+} cpu_setting;
+
+static const cpu_setting modes[] = {
+    {"reference", MX_CPU_REFERENCE, MX_KV_F32, 2e-6, 1e-5},
+    {"exact", MX_CPU_EXACT, MX_KV_F32, 2e-4, 1.2e-3},
+    {"exact, f16 cache", MX_CPU_EXACT, MX_KV_F16, 4e-4, 2.4e-3},
+    {"fast", MX_CPU_FAST, MX_KV_F32, 5e-2, 0.3},
+};
+
+/* One run of a case. */
+typedef struct golden {
+    int32_t n_ctx;
+    int32_t n_tokens;
+    int32_t *tokens;     /* [n_tokens] */
+    const float *logits; /* [n_tokens, n_vocab], unaligned: read by mx_load_le32 */
+    int64_t n_logits;
+} golden;
+
+typedef struct tally_of_runs {
+    int n_passed;
+    int n_failed;
+} tally_of_runs;
+
+static const mx_tensor *find(const mx_tensors *tensors, const char *what, int32_t i_run)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s.%d", what, (int)i_run);
+    for (size_t i = 0; i < tensors->n; i++) {
+        if (mx_str_eq_cstr(tensors->items[i].name, name)) {
+            return &tensors->items[i];
+        }
+    }
+    return NULL;
+}
+
+/* Run i_run of the file; false when there is none. */
+static bool read_golden(mx_arena *arena, const mx_tensors *tensors, int32_t i_run, golden *out)
+{
+    const mx_tensor *n_ctx = find(tensors, "n_ctx", i_run);
+    const mx_tensor *tokens = find(tensors, "tokens", i_run);
+    const mx_tensor *logits = find(tensors, "logits", i_run);
+    if (!n_ctx || !tokens || !logits || tokens->n_bytes < 4) {
+        return false;
+    }
+    *out = (golden){.n_ctx = (int32_t)mx_load_le32(n_ctx->data),
+                    .n_tokens = (int32_t)tokens->shape[0],
+                    .tokens = mx_arena_array(arena, int32_t, tokens->shape[0]),
+                    .n_logits = (int64_t)(logits->n_bytes / sizeof(float))};
+    float *values = mx_arena_array(arena, float, out->n_logits);
+    if (!out->tokens || !values) {
+        return false;
+    }
+    for (int32_t i = 0; i < out->n_tokens; i++) {
+        out->tokens[i] = (int32_t)mx_load_le32(tokens->data + 4 * i);
+    }
+    mx_dtype_to_f32(values, logits->data, MX_DTYPE_F32, out->n_logits);
+    out->logits = values;
+    return true;
+}
+
+/* How the sequences of a schedule are fed: tokens of each in a step, over and over. Sequence 0 is the golden one. */
+typedef struct schedule {
+    const char *name;
+    int32_t n_seqs;
+    int32_t n_steps; /* rows of counts before they repeat */
+    int32_t counts[4][RUN_MAX_SEQS];
+} schedule;
+
+static const schedule schedules[] = {
+    {"at once", 1, 1, {{1 << 20}}},
+    {"in pieces", 1, 4, {{5}, {33}, {1}, {13}}},
+    {"token by token", 1, 1, {{1}}},
+    {"in a ragged batch", 4, 4, {{7, 1, 0, 19}, {1, 12, 3, 1}, {0, 1, 1, 1}, {17, 1, 1, 0}}},
+};
+
+/* The other sequences of a batch: the golden one from the end, and turned by some tokens. */
+static void make_others(mx_arena *arena, const golden *g, run_seq seqs[RUN_MAX_SEQS])
+{
+    for (int32_t i = 1; i < RUN_MAX_SEQS; i++) {
+        int32_t *tokens = mx_arena_array(arena, int32_t, g->n_tokens);
+        for (int32_t j = 0; tokens && j < g->n_tokens; j++) {
+            tokens[j] = g->tokens[i == 1 ? g->n_tokens - 1 - j : (j + 3 * i) % g->n_tokens];
+        }
+        seqs[i].tokens = tokens;
+        seqs[i].n_tokens = tokens ? g->n_tokens - 2 * i : 0;
+    }
+}
+
+static void compare(const golden *g, const float *found, double *rms, double *worst)
+{
+    double range = 0;
+    double sum = 0;
+    *worst = 0;
+    for (int64_t i = 0; i < g->n_logits; i++) {
+        const double difference = fabs((double)found[i] - (double)g->logits[i]);
+        range = fmax(range, fabs((double)g->logits[i]));
+        *worst = isfinite(difference) ? fmax(*worst, difference) : HUGE_VAL;
+        sum += difference * difference;
+    }
+    *worst /= range;
+    *rms = isfinite(*worst) ? sqrt(sum / (double)g->n_logits) / range : HUGE_VAL;
+}
+
+static mx_status run_schedule(const mx_program *program, const cpu_setting *mode, const schedule *s, const golden *g,
+                              mx_arena *arena, double *rms, double *worst, mx_error *err)
+{
+    run_machine machine = {0};
+    mx_status st;
+    run_seq seqs[RUN_MAX_SEQS] = {{.tokens = g->tokens, .n_tokens = g->n_tokens}};
+    const mx_executor_options options = {.kv_type = mode->kv_type, .n_threads = 2, .cpu_mode = mode->cpu_mode};
+    make_others(arena, g, seqs);
+    for (int32_t i = 0; i < RUN_MAX_SEQS; i++) {
+        seqs[i].logits = mx_arena_array(arena, float, g->n_logits);
+        if (!seqs[i].logits) {
+            return mx_fail(err, MX_NO_MEMORY, "out of memory: logits");
+        }
+    }
+    MX_TRY_OR(done, st, run_open(&machine, program, g->n_ctx, RUN_MAX_SEQS * g->n_tokens, options, err));
+    for (int32_t i = 0; seqs[0].n_done < g->n_tokens; i++) {
+        MX_TRY_OR(done, st, run_step(&machine, seqs, s->counts[i % s->n_steps], s->n_seqs, err));
+    }
+    compare(g, seqs[0].logits, rms, worst);
+done:
+    run_close(&machine);
+    return st;
+}
+
+/* All schedules of one run in one mode. Returns the worst error. */
+static double run_mode(const char *dir, bool without_passes, const cpu_setting *mode, const golden *g,
+                       tally_of_runs *tally)
+{
+    mx_error err;
+    mx_model *model = NULL;
+    double largest = 0;
+    const mx_model_options options = {.n_ctx = g->n_ctx, .without_passes = without_passes};
+    const char *passes = without_passes ? "without passes" : "with passes";
+    mx_status st = mx_model_open(dir, &options, &model, &err);
+    if (st == MX_OK && (int64_t)mx_model_view_program(model)->n_vocab * g->n_tokens != g->n_logits) {
+        st = mx_fail(&err, MX_FORMAT, "golden.safetensors is not of this model");
+    }
+    for (size_t i = 0; i < MX_COUNTOF(schedules); i++) {
+        double rms = HUGE_VAL;
+        double worst = HUGE_VAL;
+        mx_arena arena;
+        mx_arena_init(&arena, (size_t)1 << 28);
+        const mx_status run_st = st != MX_OK ? st
+                                             : run_schedule(mx_model_view_program(model), mode, &schedules[i], g,
+                                                            &arena, &rms, &worst, &err);
+        mx_arena_deinit(&arena);
+        if (run_st == MX_OK && rms <= mode->rms && worst <= mode->worst) {
+            tally->n_passed++;
+        } else {
+            tally->n_failed++;
+            printf("failed: %s, %d tokens, %s, %s, %s: ", dir, (int)g->n_tokens, mode->name, passes, schedules[i].name);
+            if (run_st != MX_OK) {
+                printf("%s\n", err.message);
+            } else {
+                printf("off by %.1e RMS, %.1e at the worst; allowed %.0e and %.0e\n", rms, worst, mode->rms,
+                       mode->worst);
+            }
+        }
+        largest = fmax(largest, worst);
+    }
+    mx_model_close(model);
+    return largest;
+}
+
+static void run_case(const char *dir, tally_of_runs *tally)
+{
+    mx_error err = {0};
+    mx_arena arena;
+    mx_buf file = {0};
+    mx_tensors tensors = {0};
+    golden g;
+    mx_arena_init(&arena, (size_t)1 << 28);
+    const char *path = mx_path_join(&arena, dir, MX_STR("golden.safetensors"));
+    if (!path || mx_file_read(path, (size_t)1 << 28, &file, &err) != MX_OK ||
+        mx_safetensors_parse(&arena, (const uint8_t *)file.data, file.len, path, &tensors, &err) != MX_OK ||
+        !read_golden(&arena, &tensors, 0, &g)) {
+        printf("failed: %s: %s\n", dir, err.message);
+        tally->n_failed++;
+    }
+    for (int32_t i_run = 0; read_golden(&arena, &tensors, i_run, &g); i_run++) {
+        double worst[MX_COUNTOF(modes)];
+        for (size_t i = 0; i < MX_COUNTOF(modes); i++) {
+            const double plain = run_mode(dir, true, &modes[i], &g, tally);
+            worst[i] = fmax(plain, run_mode(dir, false, &modes[i], &g, tally));
+        }
+        printf("%s, %d tokens: at the worst", dir, (int)g.n_tokens);
+        for (size_t i = 0; i < MX_COUNTOF(modes); i++) {
+            printf("%s %s %.1e", i ? "," : "", modes[i].name, worst[i]);
+        }
+        printf("\n");
+    }
+    mx_buf_deinit(&file);
+    mx_arena_deinit(&arena);
+}
+
+static bool is_chosen(mx_str name, int argc, char **argv)
+{
+    for (int i = 2; i < argc; i++) {
+        if (mx_str_find(name, mx_str_from(argv[i]), 0) != MX_STR_NPOS) {
+            return true;
+        }
+    }
+    return argc < 3;
+}
+
+int main(int argc, char **argv)
+{
+    tally_of_runs tally = {0};
+    mx_error err;
+    mx_arena arena;
+    const mx_str *names = NULL;
+    size_t n_names = 0;
+    mx_arena_init(&arena, (size_t)1 << 24);
+    if (argc < 2 || mx_dir_list(&arena, argv[1], &names, &n_names, &err) != MX_OK) {
+        printf("usage: golden-logits DIR [piece of a name ...]: %s\n", argc < 2 ? "DIR is missing" : err.message);
+        return 1;
+    }
+    for (size_t i = 0; i < n_names; i++) {
+        const char *dir = mx_path_join(&arena, argv[1], names[i]);
+        if (dir && mx_file_kind_at(dir) == MX_FILE_DIR && is_chosen(names[i], argc, argv)) {
+            run_case(dir, &tally);
+            fflush(stdout);
+        }
+    }
+    mx_arena_deinit(&arena);
+    printf("%d passed, %d failed\n", tally.n_passed, tally.n_failed);
+    return tally.n_failed == 0 && tally.n_passed > 0 ? 0 : 1;
+}
