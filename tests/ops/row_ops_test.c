@@ -1,0 +1,300 @@
+/* row_ops_test.c - the operations on rows, against f64.
+ *
+ * Error model: a few roundings of f32 and, in the tuned modes, an exponential within two units of the last place: a
+ * relative error of TOLERANCE, or the same of 1 near zero.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "tests/ops/rig.h"
+#include "tests/ops/variants.h"
+#include "tests/test.h"
+
+#define TOLERANCE 1e-6
+#define MAX_COLS  96
+#define TOP_K     4
+
+typedef struct row_case row_case;
+
+/* One operation on one or two inputs of n_cols columns; truth gives y [n_cols] of a row. */
+struct row_case {
+    const char *name;
+    mx_op_kind kind;
+    int32_t n_inputs;
+    int64_t n_cols;
+    void (*set)(rig *r, mx_op *op, const float **weight);
+    void (*truth)(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n);
+};
+
+static void set_norm(rig *r, mx_op *op, const float **weight)
+{
+    op->u.norm = (mx_norm_params){.eps = 1e-5f, .weight_offset = 1.0f, .n_group_cols = 24};
+    op->u.norm.weight = rig_random_vector(r, 24, weight);
+}
+
+static void set_bare_norm(rig *r, mx_op *op, const float **weight)
+{
+    (void)r;
+    *weight = NULL;
+    op->u.norm = (mx_norm_params){.weight = MX_NO_WEIGHT, .eps = 1e-6f, .n_group_cols = 75};
+}
+
+static void true_norm(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
+{
+    const int64_t n_group = op->u.norm.n_group_cols;
+    (void)b;
+    for (int64_t c = 0; c < n; c++) {
+        double squares = 0.0;
+        for (int64_t i = c / n_group * n_group; i < (c / n_group + 1) * n_group; i++) {
+            squares += a[i] * a[i];
+        }
+        y[c] = a[c] / sqrt(squares / (double)n_group + (double)op->u.norm.eps);
+        y[c] *= weight ? (double)weight[c % n_group] + (double)op->u.norm.weight_offset : 1.0;
+    }
+}
+
+static void set_nothing(rig *r, mx_op *op, const float **weight)
+{
+    (void)r;
+    (void)op;
+    *weight = NULL;
+}
+
+static void set_factor(rig *r, mx_op *op, const float **weight)
+{
+    (void)r;
+    *weight = NULL;
+    op->u.scale.factor = 1.7f;
+}
+
+static void set_gelu(rig *r, mx_op *op, const float **weight)
+{
+    (void)r;
+    *weight = NULL;
+    op->u.glu.act = MX_ACT_GELU;
+}
+
+static void set_gelu_tanh(rig *r, mx_op *op, const float **weight)
+{
+    (void)r;
+    *weight = NULL;
+    op->u.glu.act = MX_ACT_GELU_TANH;
+}
+
+static void true_add(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
+{
+    (void)op;
+    (void)weight;
+    for (int64_t c = 0; c < n; c++) {
+        y[c] = a[c] + b[c];
+    }
+}
+
+static void true_scale(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
+{
+    (void)b;
+    (void)weight;
+    for (int64_t c = 0; c < n; c++) {
+        y[c] = a[c] * (double)op->u.scale.factor;
+    }
+}
+
+static void true_softcap(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
+{
+    const double factor = (double)op->u.scale.factor;
+    (void)b;
+    (void)weight;
+    for (int64_t c = 0; c < n; c++) {
+        y[c] = factor * tanh(a[c] / factor);
+    }
+}
+
+static double true_activation(double x, mx_activation act)
+{
+    return act == MX_ACT_SILU   ? x / (1.0 + exp(-x))
+           : act == MX_ACT_GELU ? x * 0.5 * (1.0 + erf(x * sqrt(0.5)))
+                                : x * 0.5 * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x)));
+}
+
+static void true_glu(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
+{
+    (void)weight;
+    for (int64_t c = 0; c < n; c++) {
+        y[c] = true_activation(a[c], op->u.glu.act) * b[c];
+    }
+}
+
+static const row_case op_cases[] = {
+    {"RMSNORM in groups", MX_OP_RMSNORM, 1, 72, set_norm, true_norm},
+    {"RMSNORM without a weight", MX_OP_RMSNORM, 1, 75, set_bare_norm, true_norm},
+    {"ADD", MX_OP_ADD, 2, 33, set_nothing, true_add},
+    {"SCALE", MX_OP_SCALE, 1, 1, set_factor, true_scale},
+    {"SOFTCAP", MX_OP_SOFTCAP, 1, 17, set_factor, true_softcap},
+    {"GLU with SiLU", MX_OP_GLU, 2, 65, set_nothing, true_glu},
+    {"GLU with GELU", MX_OP_GLU, 2, 31, set_gelu, true_glu},
+    {"GLU with tanh GELU", MX_OP_GLU, 2, 96, set_gelu_tanh, true_glu},
+};
+
+static void check_rows(rig *r, const row_case *c, const mx_op *op, const float *const tables[2], const float *weight,
+                       const mx_executor_options *o)
+{
+    double a[MAX_COLS];
+    double b[MAX_COLS];
+    double wanted[MAX_COLS];
+    double worst = 0.0;
+    const float *y = mx_executor_view_logits(r->executor);
+    for (int32_t t = 0; t < r->batch.n_tokens; t++) {
+        for (int64_t i = 0; i < c->n_cols; i++) {
+            a[i] = (double)tables[0][r->tokens[t] * c->n_cols + i];
+            b[i] = c->n_inputs > 1 ? (double)tables[1][r->tokens[t] * c->n_cols + i] : 0.0;
+        }
+        c->truth(op, a, b, weight, wanted, c->n_cols);
+        for (int64_t i = 0; i < c->n_cols; i++) {
+            const double e = fabs((double)y[t * c->n_cols + i] - wanted[i]) / (1.0 + fabs(wanted[i]));
+            worst = e > worst || isnan(e) ? e : worst;
+        }
+    }
+    if (!(worst <= TOLERANCE)) {
+        MX_TEST_FAIL("%s, %s, mode %d, %d rows: off by %.3g", c->name, variant_name(o), o->cpu_mode, r->batch.n_tokens,
+                     worst);
+    }
+}
+
+MX_TEST(operations_on_rows_are_right)
+{
+    mx_executor_options options[MAX_VARIANTS];
+    const int32_t n_variants = list_variants(options);
+    for (size_t i = 0; i < MX_COUNTOF(op_cases); i++) {
+        static rig r;
+        const row_case *c = &op_cases[i];
+        const float *tables[2] = {NULL, NULL};
+        const float *weight;
+        mx_value in[2] = {MX_NO_VALUE, MX_NO_VALUE};
+        rig_init(&r, 50 + i);
+        for (int32_t j = 0; j < c->n_inputs; j++) {
+            in[j] = rig_input(&r, c->n_cols, &tables[j]);
+        }
+        const mx_value out = rig_value(&r, MX_ROWS_TOKENS, 1, c->n_cols, MX_VALUE_F32);
+        mx_op *op = rig_op(&r, c->kind, in[0], in[1], MX_NO_VALUE, out);
+        c->set(&r, op, &weight);
+        for (int32_t v = 0; v < n_variants; v++) {
+            mx_error err = {0};
+            MX_CHECK_OK(rig_open(&r, out, &options[v], &err), &err);
+            for (int32_t n = 1; r.executor && n <= 64; n = n * 3 + 1) {
+                rig_forget(&r);
+                rig_add_tokens(&r, 0, n);
+                MX_CHECK_OK(rig_run(&r, &err), &err);
+                check_rows(&r, c, op, tables, weight, &options[v]);
+            }
+            rig_close(&r);
+        }
+        rig_deinit(&r);
+    }
+}
+
+MX_TEST(the_sampled_rows_are_gathered)
+{
+    mx_executor_options options[MAX_VARIANTS];
+    const int32_t n_variants = list_variants(options);
+    for (int32_t v = 0; v < n_variants; v++) {
+        static rig r;
+        mx_error err = {0};
+        const float *table;
+        rig_init(&r, 70);
+        const mx_value x = rig_input(&r, 13, &table);
+        const mx_value y = rig_value(&r, MX_ROWS_SAMPLES, 1, 13, MX_VALUE_F32);
+        (void)rig_op(&r, MX_OP_GATHER_ROWS, x, MX_NO_VALUE, MX_NO_VALUE, y);
+        MX_CHECK_OK(rig_open(&r, y, &options[v], &err), &err);
+        rig_add_tokens(&r, 0, 9);
+        r.sample_rows[0] = 2;
+        r.sample_rows[1] = 8;
+        r.batch.n_samples = 2;
+        MX_CHECK_OK(rig_run(&r, &err), &err);
+        const float *found = mx_executor_view_logits(r.executor);
+        MX_CHECK(memcmp(found, table + r.tokens[2] * 13, 13 * sizeof(float)) == 0);
+        MX_CHECK(memcmp(found + 13, table + r.tokens[8] * 13, 13 * sizeof(float)) == 0);
+        rig_deinit(&r);
+    }
+}
+
+/* Probabilities of the chosen experts; with `combines`, the sum of rows that they weigh. */
+static void check_route(rig *r, const float *scores, int64_t n_experts, bool normalize, const mx_executor_options *o)
+{
+    const float *y = mx_executor_view_logits(r->executor);
+    for (int32_t t = 0; t < r->batch.n_tokens; t++) {
+        double p[MAX_COLS];
+        double sum = 0.0;
+        double chosen[TOP_K];
+        double chosen_sum = 0.0;
+        for (int64_t e = 0; e < n_experts; e++) {
+            p[e] = exp((double)scores[r->tokens[t] * n_experts + e]);
+            sum += p[e];
+        }
+        for (int32_t j = 0; j < TOP_K; j++) {
+            int64_t best = 0;
+            for (int64_t e = 1; e < n_experts; e++) {
+                best = p[e] > p[best] ? e : best;
+            }
+            chosen[j] = p[best] / sum;
+            chosen_sum += chosen[j];
+            p[best] = -1.0;
+        }
+        for (int32_t j = 0; j < TOP_K; j++) {
+            MX_CHECK_NEAR(y[t * TOP_K + j], chosen[j] / (normalize ? chosen_sum : 1.0), 1e-6);
+        }
+    }
+    (void)o;
+}
+
+MX_TEST(tokens_are_routed_to_their_largest_scores)
+{
+    mx_executor_options options[MAX_VARIANTS];
+    const int32_t n_variants = list_variants(options);
+    for (int32_t i = 0; i < 2 * n_variants; i++) {
+        static rig r;
+        mx_error err = {0};
+        const float *scores;
+        rig_init(&r, 80);
+        const mx_value x = rig_input(&r, 11, &scores);
+        const mx_value ids = rig_value(&r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_I32);
+        const mx_value weights = rig_value(&r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_F32);
+        mx_op *op = rig_op(&r, MX_OP_ROUTE, x, MX_NO_VALUE, MX_NO_VALUE, ids);
+        op->out[1] = weights;
+        op->u.route = (mx_route_params){.top_k = TOP_K, .normalize = i % 2};
+        MX_CHECK_OK(rig_open(&r, weights, &options[i / 2], &err), &err);
+        rig_add_tokens(&r, 0, 19);
+        MX_CHECK_OK(rig_run(&r, &err), &err);
+        check_route(&r, scores, 11, i % 2, &options[i / 2]);
+        rig_deinit(&r);
+    }
+}
+
+MX_TEST(experts_are_combined_in_the_order_of_the_routing)
+{
+    mx_executor_options options[MAX_VARIANTS];
+    const int32_t n_variants = list_variants(options);
+    for (int32_t v = 0; v < n_variants; v++) {
+        static rig r;
+        mx_error err = {0};
+        const float *rows;
+        const float *weights;
+        rig_init(&r, 90);
+        /* top_k of 1: one row of x a token */
+        const mx_value x = rig_input(&r, 21, &rows);
+        const mx_value w = rig_input(&r, 1, &weights);
+        const mx_value y = rig_value(&r, MX_ROWS_TOKENS, 1, 21, MX_VALUE_F32);
+        (void)rig_op(&r, MX_OP_EXPERT_COMBINE, x, w, MX_NO_VALUE, y);
+        MX_CHECK_OK(rig_open(&r, y, &options[v], &err), &err);
+        rig_add_tokens(&r, 0, 7);
+        MX_CHECK_OK(rig_run(&r, &err), &err);
+        for (int32_t i = 0; i < 7 * 21; i++) {
+            const int32_t token = r.tokens[i / 21];
+            MX_CHECK_NEAR(mx_executor_view_logits(r.executor)[i], weights[token] * rows[token * 21 + i % 21], 1e-6);
+        }
+        rig_deinit(&r);
+    }
+}
+
+MX_TEST_MAIN(MX_CASE(operations_on_rows_are_right), MX_CASE(the_sampled_rows_are_gathered),
+             MX_CASE(tokens_are_routed_to_their_largest_scores),
+             MX_CASE(experts_are_combined_in_the_order_of_the_routing))
