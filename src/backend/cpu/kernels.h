@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backend/cpu/attend.h"
 #include "backend/cpu/pack.h"
 #include "backend/executor.h"
 #include "program/program.h"
@@ -78,6 +79,13 @@ struct mx_cpu_kernels {
     /* Rows of f32: the mathematics of ops/, within a few units of the last place. */
     void (*rmsnorm_row)(float *y, const float *x, const float *w, int64_t n_cols, float eps, float weight_offset);
     void (*glu_row)(float *y, const float *gate, const float *up, int64_t n, mx_activation act);
+
+    /* Rotates one head in place; cosines and sines [rot_dim / 2], times the factor. */
+    void (*rope_head)(float *x, const float *cosines, const float *sines, int32_t n_pairs, bool is_interleaved);
+
+    /* attend.h; and dst[n] = src as f16, values past its range as its largest. */
+    void (*attend)(const mx_attend *a);
+    void (*narrow)(uint16_t *dst, const float *src, int32_t n);
 };
 
 /* Bytes of a panel of a weight. */
@@ -95,12 +103,16 @@ int32_t mx_cpu_kernels_list(const char **names, int32_t n);
 #define MX_KERNEL_FILLS(X) \
     X(packed_generic)      \
     X(rows_generic)        \
+    X(attend_generic)      \
     X(packed_avx2)         \
     X(rows_avx2)           \
+    X(attend_avx2)         \
     X(packed_avx512)       \
     X(rows_avx512)         \
+    X(attend_avx512)       \
     X(packed_neon)         \
-    X(packed_dotprod)
+    X(packed_dotprod)      \
+    X(attend_neon)
 #define X(name) void mx_cpu_kernels_fill_##name(mx_cpu_kernels *k);
 MX_KERNEL_FILLS(X)
 #undef X

@@ -27,7 +27,7 @@ mx_status mx_kv_cache_init(mx_kv_cache *cache, const mx_cache_spec *spec, mx_kv_
         !mx_mul_i64(n_positions, spec->v_dim * size, &n_values) || n_keys > INT64_MAX / 4 || n_values > INT64_MAX / 4) {
         return mx_fail(err, MX_NO_MEMORY, "a KV cache of %d pages is too large", n_pages);
     }
-    const mx_status st = mx_block_alloc((size_t)(n_keys + n_values), &cache->block, err);
+    const mx_status st = mx_block_alloc((size_t)(n_keys + n_values) + MX_KV_PADDING, &cache->block, err);
     if (st != MX_OK) {
         return mx_error_prefix(err, st, "the KV cache of one layer, %d pages", n_pages);
     }

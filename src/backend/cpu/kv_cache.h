@@ -19,6 +19,8 @@
 #include "platform/memory.h"
 #include "program/program.h"
 
+#define MX_KV_PADDING 256 /* bytes behind the last value: kernels read whole vectors */
+
 typedef struct mx_kv_cache {
     mx_cache_spec spec;
     mx_kv_type type;

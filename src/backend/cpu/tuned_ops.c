@@ -1,4 +1,5 @@
 /* tuned_ops.c - the table of operations of the exact and the fast mode. */
+#include "backend/cpu/attention_paged.h"
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/packed_product.h"
 
@@ -13,7 +14,7 @@ const mx_cpu_op mx_cpu_tuned_ops[MX_OP_COUNT] = {
     [MX_OP_LINEAR] = {mx_cpu_packed_linear, mx_cpu_packed_product_need},
     [MX_OP_ROPE] = {mx_cpu_rope, NULL},
     [MX_OP_KV_APPEND] = {mx_cpu_kv_append, NULL},
-    [MX_OP_ATTENTION] = {mx_cpu_attention, mx_cpu_attention_need},
+    [MX_OP_ATTENTION] = {mx_cpu_paged_attention, mx_cpu_paged_attention_need},
     [MX_OP_ROUTE] = {mx_cpu_route, mx_cpu_route_need},
     [MX_OP_EXPERT_LINEAR] = {mx_cpu_packed_expert_linear, mx_cpu_packed_product_need},
     [MX_OP_EXPERT_COMBINE] = {mx_cpu_expert_combine, NULL},

@@ -7,46 +7,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/cpu/isa/lanes.h"
 #include "backend/cpu/kernels.h"
 #include "base/bytes.h"
 #include "base/compiler.h"
-
-#define LANES      16
-#define ROUND_FROM 12582912.0f /* 1.5 * 2^23: adding it rounds a small float to an integer, ties to even */
-
-static MX_FORCE_INLINE float join_lanes(float lanes[LANES])
-{
-    for (int32_t n = LANES / 2; n > 0; n /= 2) {
-        for (int32_t i = 0; i < n; i++) {
-            lanes[i] += lanes[i + n];
-        }
-    }
-    return lanes[0];
-}
-
-/* exp(x) within 2 units of the last place for x in [-87, 88], clamped outside. Cephes' polynomial. */
-static MX_FORCE_INLINE float exp_near(float x)
-{
-    x = x < -87.0f ? -87.0f : x;
-    x = x > 88.0f ? 88.0f : x;
-    const float rounded = x * 1.44269504f + ROUND_FROM;
-    const float n = rounded - ROUND_FROM;
-    const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-    float p = 1.9875691500e-4f;
-    p = p * r + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
-    p = p * (r * r) + r + 1.0f;
-    return p * mx_f32_from_bits((mx_f32_bits(rounded) + 127u) << 23); /* the low bits of `rounded` are n */
-}
-
-static MX_FORCE_INLINE float tanh_near(float x)
-{
-    const float e = exp_near(2.0f * x);
-    return 1.0f - 2.0f / (e + 1.0f);
-}
 
 static void rmsnorm_row(float *y, const float *x, const float *w, int64_t n_cols, float eps, float weight_offset)
 {
@@ -87,6 +51,26 @@ static void glu_row(float *y, const float *gate, const float *up, int64_t n, mx_
         for (int64_t i = 0; i < n; i++) {
             y[i] = gate[i] * 0.5f * (1.0f + erff(gate[i] * 0.707106781f)) * up[i];
         }
+    }
+}
+
+static void rope_head(float *x, const float *cosines, const float *sines, int32_t n_pairs, bool is_interleaved)
+{
+    if (is_interleaved) {
+        for (int32_t i = 0; i < n_pairs; i++) {
+            const float a = x[2 * i];
+            const float b = x[2 * i + 1];
+            x[2 * i] = a * cosines[i] - b * sines[i];
+            x[2 * i + 1] = b * cosines[i] + a * sines[i];
+        }
+        return;
+    }
+    float *second = x + n_pairs;
+    for (int32_t i = 0; i < n_pairs; i++) {
+        const float a = x[i];
+        const float b = second[i];
+        x[i] = a * cosines[i] - b * sines[i];
+        second[i] = b * cosines[i] + a * sines[i];
     }
 }
 
@@ -179,11 +163,10 @@ static void quantize_row(const mx_acts *block, int32_t i_token, const float *x, 
     }
 }
 
-void MX_ROWS_FILL(mx_cpu_kernels *k);
-
 void MX_ROWS_FILL(mx_cpu_kernels *k)
 {
     k->quantize_row = quantize_row;
     k->rmsnorm_row = rmsnorm_row;
     k->glu_row = glu_row;
+    k->rope_head = rope_head;
 }
