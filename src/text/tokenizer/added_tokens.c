@@ -260,6 +260,16 @@ static size_t strip_right(mx_added_walk *walk, size_t end)
     return walk->space_to;
 }
 
+/* Whether special tokens do not count at this place, the places that are asked for rising. */
+static bool is_plain(mx_added_walk *walk, size_t start)
+{
+    while (walk->n_plain > 0 && *walk->plain_at < start) {
+        walk->plain_at++;
+        walk->n_plain--;
+    }
+    return walk->n_plain > 0 && *walk->plain_at == start;
+}
+
 bool mx_added_next(mx_added_walk *walk, mx_added_part *part)
 {
     if (walk->has_token) {
@@ -276,7 +286,8 @@ bool mx_added_next(mx_added_walk *walk, mx_added_part *part)
             continue; /* inside the match before */
         }
         walk->matched = end;
-        if ((token->is_special && !walk->with_special) || (token->is_single_word && !stands_alone(walk, start, end))) {
+        if ((token->is_special && (!walk->with_special || is_plain(walk, start))) ||
+            (token->is_single_word && !stands_alone(walk, start, end))) {
             continue;
         }
         start = token->strips_left ? strip_left(walk, start) : start;

@@ -61,6 +61,8 @@ typedef struct mx_added_walk {
     const mx_unicode *unicode;
     mx_str text;
     bool with_special;
+    const size_t *plain_at; /* [n_plain] rising: where no special token begins; borrowed */
+    size_t n_plain;
     const mx_added_hit *hits;    /* by falling start */
     size_t n_hits;               /* left */
     size_t matched;              /* the search's place: hits before it are over */

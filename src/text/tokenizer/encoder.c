@@ -31,10 +31,12 @@ struct mx_encoder {
     mx_buf stage_bufs[MX_PRETOKENIZER_MAX_STAGES];
     mx_model_scratch model;
     hit_list plain, normalized;
-    mx_buf repaired;   /* the text, where it was not UTF-8 */
-    mx_ids *out;       /* of the current call */
-    bool with_special; /* of the current call */
-    bool cuts;         /* pieces may be cut where no merge crosses */
+    mx_buf repaired;        /* the text, where it was not UTF-8 */
+    mx_ids *out;            /* of the current call */
+    bool with_special;      /* of the current call */
+    const size_t *plain_at; /* [n_plain] of the current call */
+    size_t n_plain;
+    bool cuts; /* pieces may be cut where no merge crosses */
 };
 
 mx_status mx_encoder_new(const mx_tokenizer *tok, mx_encoder **out, mx_error *err)
@@ -175,6 +177,10 @@ static mx_status cut_out(mx_encoder *enc, const mx_added_set *set, hit_list *lis
                           .unicode = &enc->tok->unicode,
                           .text = {piece.ptr, piece.len},
                           .with_special = enc->with_special};
+    if (set == &enc->tok->added.plain) {
+        walk.plain_at = enc->plain_at;
+        walk.n_plain = enc->n_plain;
+    }
     mx_added_part part;
     MX_TRY(mx_added_begin(&walk, &list->hits, &list->cap, err));
     while (mx_added_next(&walk, &part)) {
@@ -220,6 +226,12 @@ static mx_status encode_items(mx_encoder *enc, mx_str text, mx_error *err)
 
 mx_status mx_encode(mx_encoder *enc, mx_str text, unsigned flags, mx_ids *out, mx_error *err)
 {
+    return mx_encode_mixed(enc, text, NULL, 0, flags, out, err);
+}
+
+mx_status mx_encode_mixed(mx_encoder *enc, mx_str text, const size_t *plain_at, size_t n_plain, unsigned flags,
+                          mx_ids *out, mx_error *err)
+{
     if (text.len > MX_TOKENIZER_MAX_TEXT) {
         return mx_fail(err, MX_INVALID, "a text of %zu bytes is longer than %zu", text.len, MX_TOKENIZER_MAX_TEXT);
     }
@@ -227,7 +239,10 @@ mx_status mx_encode(mx_encoder *enc, mx_str text, unsigned flags, mx_ids *out, m
         enc->repaired.len = 0;
         MX_TRY(mx_utf8_append_lossy(&enc->repaired, text, err));
         text = mx_buf_view(&enc->repaired);
+        n_plain = 0;
     }
+    enc->plain_at = plain_at;
+    enc->n_plain = n_plain;
     const size_t n_before = out->len;
     enc->out = out;
     enc->with_special = flags & MX_ENCODE_SPECIAL;
