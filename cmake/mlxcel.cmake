@@ -24,7 +24,7 @@ if(MX_WERROR)
 endif()
 
 add_library(mx_flags INTERFACE)
-target_compile_options(mx_flags INTERFACE ${MX_WARNINGS} -fno-math-errno -ffp-contract=off)
+target_compile_options(mx_flags INTERFACE "$<$<COMPILE_LANGUAGE:C>:${MX_WARNINGS}>" -fno-math-errno -ffp-contract=off)
 target_include_directories(mx_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 if(NOT APPLE)
   # What no program calls is left out of it.
