@@ -1,0 +1,213 @@
+/* cmd_generate.c - mlxcel generate: a prompt in, text out as it is made, counts and speeds on standard error. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/prompt.h"
+#include "cli/text_io.h"
+#include "platform/clock.h"
+#include "platform/console.h"
+#include "platform/signal.h"
+
+enum {
+    ROOM_FOR_ANSWER = 4096, /* tokens of context for an answer whose length is not given */
+};
+
+/* What the callbacks of one generation share. */
+typedef struct writer {
+    bool has_failed; /* standard output takes no more */
+    bool is_closed;  /* because its reader has gone away */
+    char last;       /* byte written */
+    mx_error err;
+} writer;
+
+static int write_text(void *arg, const char *text, size_t n_bytes)
+{
+    writer *w = (writer *)arg;
+    if (mx_console_write(MX_STDOUT, (mx_str){text, n_bytes}, &w->err) != MX_OK) {
+        w->has_failed = true;
+        w->is_closed = mx_console_is_closed(&w->err);
+        return 1;
+    }
+    w->last = text[n_bytes - 1];
+    return 0;
+}
+
+static int is_interrupted(void *arg)
+{
+    (void)arg;
+    return mx_signal_is_interrupted();
+}
+
+/* The model's recommendations, with what the command line says on top. */
+static mlxcel_sampling choose_sampling(const mlxcel_model *model, const mx_cli_options *options)
+{
+    mlxcel_sampling s;
+    mlxcel_model_get_sampling(model, &s);
+    s.temperature = options->temperature.is_set ? (float)options->temperature.value : s.temperature;
+    s.top_k = options->top_k.is_set ? (int32_t)options->top_k.value : s.top_k;
+    s.top_p = options->top_p.is_set ? (float)options->top_p.value : s.top_p;
+    s.min_p = options->min_p.is_set ? (float)options->min_p.value : s.min_p;
+    s.repeat_penalty = options->repeat_penalty.is_set ? (float)options->repeat_penalty.value : s.repeat_penalty;
+    s.repeat_last_n = options->repeat_last_n.is_set ? (int32_t)options->repeat_last_n.value : s.repeat_last_n;
+    const bool is_given = options->seed.is_set && options->seed.value >= 0;
+    s.seed =
+        is_given ? (uint64_t)options->seed.value : (uint64_t)mx_clock_wall_s() * 1000003u ^ (uint64_t)mx_clock_ns();
+    s.seed &= ((uint64_t)1 << 53) - 1; /* so that --seed takes what is printed */
+    return s;
+}
+
+/* Room for the prompt and the answer: --ctx-size, or what they need as far as the model goes. */
+static mx_status choose_ctx(const mlxcel_model *model, const mx_cli_options *options, int32_t n_prompt, int32_t *n_ctx,
+                            mx_error *err)
+{
+    mlxcel_model_info info = {.n_struct_bytes = sizeof info};
+    mlxcel_model_get_info(model, &info);
+    const int64_t n_answer = options->n_predict.value > 0 ? options->n_predict.value : ROOM_FOR_ANSWER;
+    const int64_t n_wanted = options->n_ctx.value > 0 ? options->n_ctx.value : (int64_t)n_prompt + n_answer + 1;
+    if (options->n_ctx.value > info.n_ctx) {
+        return mx_fail(err, MX_INVALID, "--ctx-size %" PRId64 ": this model takes at most %d tokens", n_wanted,
+                       (int)info.n_ctx);
+    }
+    *n_ctx = (int32_t)MX_MIN(n_wanted, info.n_ctx);
+    if (n_prompt >= *n_ctx) {
+        const char *advice = *n_ctx < info.n_ctx ? "shorten the prompt or raise --ctx-size" : "shorten the prompt";
+        return mx_fail(err, MX_INVALID, "the prompt has %d tokens, and a context of %d%s has no room for it: %s",
+                       (int)n_prompt, (int)*n_ctx, *n_ctx < info.n_ctx ? "" : ", the most that this model takes,",
+                       advice);
+    }
+    return MX_OK;
+}
+
+static double per_second(int32_t n, double seconds)
+{
+    return seconds > 0.0 ? (double)n / seconds : 0.0;
+}
+
+static void print_statistics(const mlxcel_result *r, const mlxcel_sampling *s, const char *end)
+{
+    static const char *const finishes[] = {
+        [MLXCEL_FINISH_NONE] = "failed",
+        [MLXCEL_FINISH_END] = "the model ended its text",
+        [MLXCEL_FINISH_STOP] = "stop text",
+        [MLXCEL_FINISH_LENGTH] = "-n reached",
+        [MLXCEL_FINISH_CONTEXT] = "the context is full",
+        [MLXCEL_FINISH_CANCELLED] = "interrupted",
+    };
+    mx_cli_note("%sprompt: %d tokens, %.1f tokens/s; generation: %d tokens, %.1f tokens/s", end,
+                (int)r->n_prompt_tokens, per_second(r->n_prompt_tokens, r->prompt_s), (int)r->n_new_tokens,
+                per_second(r->n_new_tokens - 1, r->generate_s));
+    if (s->temperature > 0.0f) {
+        mx_cli_note("; seed %llu", (unsigned long long)s->seed);
+    }
+    mx_cli_note("; %s\n", finishes[r->finish]);
+}
+
+/* Runs the prompt and prints what comes. Returns the exit code. */
+static int stream(mlxcel_engine *engine, const mx_cli_options *options, const mlxcel_tokens *prompt,
+                  const mlxcel_sampling *sampling)
+{
+    writer w = {.last = '\n'};
+    mlxcel_error err;
+    mlxcel_result result = {.n_struct_bytes = sizeof result};
+    const mlxcel_request request = {
+        .n_struct_bytes = sizeof request,
+        .prompt = prompt->ids,
+        .n_prompt = prompt->n_ids,
+        .max_new_tokens = options->n_predict.value > 0 ? (int32_t)options->n_predict.value : 0,
+        .sampling = sampling,
+        .stops = options->stops.items,
+        .n_stops = options->stops.n_items,
+        .on_text = write_text,
+        .should_stop = is_interrupted,
+        .arg = &w,
+    };
+    mx_signal_install(); /* only now: while loading, Ctrl-C may end the process as it likes */
+    const mlxcel_status st = mlxcel_generate(engine, &request, &result, &err);
+    if (w.is_closed) {
+        return MX_EXIT_OK;
+    }
+    if (w.has_failed) {
+        return mx_cli_fail(&w.err);
+    }
+    if (w.last != '\n') {
+        (void)write_text(&w, "\n", 1);
+    }
+    if (st != MLXCEL_OK) {
+        return mx_cli_fail_api(&err);
+    }
+    print_statistics(&result, sampling, mx_console_is_terminal(MX_STDOUT) ? "\n" : "");
+    return result.finish == MLXCEL_FINISH_CANCELLED ? MX_EXIT_INTERRUPTED : MX_EXIT_OK;
+}
+
+static mlxcel_status make_prompt(const mlxcel_model *model, const mx_cli_options *options, mx_str text,
+                                 mlxcel_tokens *prompt, mlxcel_error *err)
+{
+    mlxcel_model_info info = {.n_struct_bytes = sizeof info};
+    mlxcel_model_get_info(model, &info);
+    if (!info.has_chat_template && !options->no_chat_template) {
+        (void)snprintf(err->message, sizeof err->message,
+                       "the model %s has no chat template: give --no-chat-template to continue the bare text",
+                       options->model);
+        return MLXCEL_NOT_FOUND;
+    }
+    if (options->no_chat_template) {
+        return mlxcel_tokenize(model, text.ptr, text.len, MLXCEL_TEXT_ADD_SPECIAL, prompt, err);
+    }
+    return mx_cli_tokenize_chat(model, options, text, prompt, err);
+}
+
+static mx_status check_options(const mx_cli_options *options, mx_error *err)
+{
+    MX_TRY(mx_cli_need_model(options, err));
+    if (options->no_chat_template && options->system) {
+        return mx_fail(err, MX_INVALID, "--system has no place in a bare text: leave it or --no-chat-template out");
+    }
+    if (options->n_predict.is_set && options->n_predict.value == 0) {
+        return mx_fail(err, MX_INVALID, "-n 0 asks for no text: give 1 or more, or -1 for no limit");
+    }
+    return MX_OK;
+}
+
+int mx_cmd_generate(const mx_cli_options *options)
+{
+    mx_error err;
+    mlxcel_error api;
+    mx_buf text = {0};
+    mlxcel_tokens prompt = {0};
+    mlxcel_model *model = NULL;
+    mlxcel_engine *engine = NULL;
+    int code;
+
+    if (check_options(options, &err) != MX_OK || mx_cli_read_text(options, &text, &err) != MX_OK) {
+        code = mx_cli_fail(&err);
+        goto done;
+    }
+    if (mlxcel_model_open(options->model, NULL, &model, &api) != MLXCEL_OK ||
+        make_prompt(model, options, mx_buf_view(&text), &prompt, &api) != MLXCEL_OK) {
+        code = mx_cli_fail_api(&api);
+        goto done;
+    }
+    int32_t n_ctx = 0;
+    if (choose_ctx(model, options, prompt.n_ids, &n_ctx, &err) != MX_OK) {
+        code = mx_cli_fail(&err);
+        goto done;
+    }
+    const mlxcel_engine_options engine_options = {
+        .n_struct_bytes = sizeof engine_options,
+        .n_ctx = n_ctx,
+        .n_threads = (int32_t)options->n_threads.value,
+    };
+    if (mlxcel_engine_open(model, &engine_options, &engine, &api) != MLXCEL_OK) {
+        code = mx_cli_fail_api(&api);
+        goto done;
+    }
+    const mlxcel_sampling sampling = choose_sampling(model, options);
+    code = stream(engine, options, &prompt, &sampling);
+done:
+    mlxcel_engine_close(engine);
+    mlxcel_model_close(model);
+    mlxcel_tokens_free(&prompt);
+    mx_buf_deinit(&text);
+    return code;
+}

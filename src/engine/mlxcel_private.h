@@ -1,0 +1,50 @@
+/* mlxcel_private.h - what the opaque handles of mlxcel.h hold, and the two kinds of error side by side.
+ *
+ * mlxcel_model.c, mlxcel_text.c and mlxcel_generate.c put the public interface on the layers below. Public names begin
+ * with mlxcel_, so that a program's linker can tell the stable interface from the rest.
+ */
+#ifndef MX_ENGINE_MLXCEL_PRIVATE_H
+#define MX_ENGINE_MLXCEL_PRIVATE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "engine/sampler.h"
+#include "mlxcel.h"
+#include "model/model.h"
+#include "text/chat.h"
+#include "text/tokenizer/tokenizer.h"
+
+#define MX_MAX_END_IDS (MX_MAX_EOS_IDS + 2) /* the tokenizer's eos token and the template's end of turn come on top */
+
+struct mlxcel_model {
+    mx_arena arena;          /* owned */
+    const char *dir;         /* as given; in the arena */
+    mx_tokenizer *tokenizer; /* owned */
+    mx_chat *chat;           /* owned; NULL where the directory has no template */
+    mx_model *model;         /* owned; NULL when opened for text only */
+    int32_t end_ids[MX_MAX_END_IDS];
+    int32_t n_end_ids;
+    mx_sampling sampling; /* the defaults */
+};
+
+/* Copies *from to the caller's object, where there is one, and returns the public status. */
+mlxcel_status mx_api_result(mx_status status, const mx_error *from, mlxcel_error *to);
+
+/* Reads a caller's struct that begins with n_struct_bytes: *to becomes zero, then what the caller's version has. NULL
+ * gives the zeros. */
+void mx_api_read_struct(void *to, size_t n_to, const void *from);
+
+/* Fills a caller's struct: as many bytes as its n_struct_bytes says it has, which stays. */
+void mx_api_write_struct(void *to, const void *from, size_t n_from);
+
+/* Bytes of the key-value cache of one token. */
+int64_t mx_api_kv_bytes(const mx_program *program);
+
+/* Adds the special tokens that end a text, from wherever a model directory names them. */
+mx_status mx_api_find_end_ids(mlxcel_model *model, mx_str tokenizer_config_json, mx_error *err) MX_NODISCARD;
+
+/* Renders messages by the chat template; see mlxcel_apply_template. */
+mx_status mx_api_render(const mlxcel_model *model, const mx_chat_message *messages, size_t n_messages,
+                        bool add_generation_prompt, mx_buf *out, mx_error *err) MX_NODISCARD;
+
+#endif
