@@ -50,7 +50,7 @@ format:
 lint:
 	@tools/setup build windows lint
 	@tools/check_layers
-	@tools/build --configure-only release windows
+	@tools/build --configure-only debug windows
 	@tools/lint
 
 clean:

@@ -51,6 +51,7 @@
 
 /* Missing in Wine 8's headers. */
 WORD WINAPI GetActiveProcessorGroupCount(void);
+float fmaf(float x, float y, float z);
 
 #pragma clang diagnostic ignored "-Wbuiltin-macro-redefined"
 #undef __clang__

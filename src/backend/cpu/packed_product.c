@@ -1,6 +1,7 @@
 /* packed_product.c - who multiplies which rows with which tiles, and what happens to the results. */
 #include "backend/cpu/packed_product.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "backend/cpu/kernels.h"
@@ -96,6 +97,7 @@ static void describe_product(product *p, const mx_cpu *cpu, const mx_op *op)
             p->slots[p->n_slots++] = slot;
         }
     }
+    assert(p->n_slots > 0); /* a linear has a weight, a plan is checked for it */
 }
 
 static size_t slots_row_bytes(const product *p)
@@ -111,6 +113,7 @@ static size_t slots_row_bytes(const product *p)
 static mx_acts acts_at(const product *p, int32_t i_slot, int64_t first_row, int32_t n_tokens, bool is_one)
 {
     const act_slot *slot = &p->slots[i_slot];
+    assert(slot->x_group > 0);
     uint8_t *at = p->acts + (size_t)first_row * slot->row_bytes;
     for (int32_t i = 0; i < i_slot; i++) {
         at += (size_t)p->n_act_rows * p->slots[i].row_bytes;
@@ -224,6 +227,7 @@ static void run_unit(const product *p, const segment *seg, int64_t unit, int64_t
     int32_t i = 0;
     while (unit >= p->weights[i]->n_tiles) {
         unit -= p->weights[i++]->n_tiles;
+        assert(i < p->params->n_weights);
     }
     for (int32_t j = 0; j < n_tiles_a_unit; j++) {
         const mx_packed *w = p->weights[i + j];
