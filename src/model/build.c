@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "model/families/families.h"
-#include "model/rope.h"
+#include "model/rope_scaling.h"
 
 /* The embedding's factor is rounded to bf16 as mlx-lm always does, and transformers for bf16 checkpoints: Gemma was
  * trained with the rounded one. */

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "model/family.h"
-#include "model/rope.h"
+#include "model/rope_scaling.h"
 
 #define CONFIG_MAX_LAYERS  1024
 #define CONFIG_MAX_HEADS   4096

@@ -30,7 +30,7 @@ typedef enum mx_rope_kind {
     MX_ROPE_KIND_COUNT
 } mx_rope_kind;
 
-/* One rotary embedding as configured; rope.h makes the table. */
+/* One rotary embedding as configured; rope_scaling.h makes the table. */
 typedef struct mx_rope_config {
     mx_rope_kind kind;
     double theta;

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "model/family.h"
-#include "model/rope.h"
+#include "model/rope_scaling.h"
 #include "tests/test.h"
 
 typedef struct reading {

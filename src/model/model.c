@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "model/build.h"
-#include "model/rope.h"
+#include "model/rope_scaling.h"
 #include "model/tensor_map.h"
 #include "platform/file.h"
 #include "platform/path.h"

@@ -1,8 +1,8 @@
 /* model.h - a model directory opened: configuration, weights and program.
  *
- * model/ turns a checkpoint directory into a program. config.h reads config.json, rope.h makes frequency tables,
- * tensors.h finds tensors under the names that checkpoints give them, families/ holds one short file a family and
- * registry.c the table of them. A model is immutable once open and may be shared by threads.
+ * model/ turns a checkpoint directory into a program. config.h reads config.json, rope_scaling.h makes frequency
+ * tables, tensors.h finds tensors under the names that checkpoints give them, families/ holds one short file a family
+ * and registry.c the table of them. A model is immutable once open and may be shared by threads.
  */
 #ifndef MX_MODEL_MODEL_H
 #define MX_MODEL_MODEL_H

@@ -3,7 +3,7 @@
  *   the same with "rope_type", and fields that only some kinds have
  *   "rope_parameters": {"rope_theta": 1e6, "rope_type": ...}, or one such object for each type of layer
  */
-#include "model/rope.h"
+#include "model/rope_scaling.h"
 
 #define ROPE_MAX_THETA  1e15
 #define ROPE_MAX_FACTOR 1e6

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "model/config.h"
-#include "model/rope.h"
+#include "model/rope_scaling.h"
 #include "tests/fuzz/fuzz.h"
 
 static void must(bool is_sane)

@@ -9,7 +9,7 @@
 
 #define BOUNDARY(here, not_here)                                                                                       \
     "(?:(?<=[" MX_ONIG_WORD "])(?" here "[" MX_ONIG_WORD "])|(?<![" MX_ONIG_WORD "])(?" not_here "[" MX_ONIG_WORD "])" \
-                                                                                                                  ")"
+    ")"
 
 typedef struct translation {
     mx_onig o;

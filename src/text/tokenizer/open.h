@@ -4,9 +4,9 @@
 
 #include "text/tokenizer/added_tokens.h"
 #include "text/tokenizer/decoder.h"
-#include "text/tokenizer/token_model.h"
 #include "text/tokenizer/normalizer.h"
 #include "text/tokenizer/postprocessor.h"
+#include "text/tokenizer/token_model.h"
 #include "text/tokenizer/tokenizer.h"
 
 struct mx_tokenizer {

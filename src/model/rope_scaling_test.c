@@ -1,6 +1,6 @@
 /* Wanted values are those of transformers 5.24.0, modeling_rope_utils.py, which computes them in float32: 1e-6 of each.
  */
-#include "model/rope.h"
+#include "model/rope_scaling.h"
 
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
-/* rope.c - one small function a kind of scaling; all start from the plain frequencies theta^(-2i / rot_dim). */
-#include "model/rope.h"
+/* rope_scaling.c - one small function a kind of scaling; all start from the plain frequencies theta^(-2i / rot_dim). */
+#include "model/rope_scaling.h"
 
 #include <math.h>
 

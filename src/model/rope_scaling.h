@@ -1,6 +1,7 @@
-/* rope.h - rotary embeddings: what a configuration says of them, and the table of frequencies that comes of it. */
-#ifndef MX_MODEL_ROPE_H
-#define MX_MODEL_ROPE_H
+/* rope_scaling.h - rotary embeddings: what a configuration says of them, and the table of frequencies that comes of it.
+ */
+#ifndef MX_MODEL_ROPE_SCALING_H
+#define MX_MODEL_ROPE_SCALING_H
 
 #include "model/config.h"
 
