@@ -13,7 +13,7 @@
 static mx_status read_vocab(mx_unigram *uni, mx_vocab *vocab, yyjson_val *list, mx_trie_key *keys, size_t *n_keys,
                             mx_error *err)
 {
-    double min_score = INFINITY;
+    double min_score = (double)INFINITY;
     int64_t id = 0;
     yyjson_arr_iter items = yyjson_arr_iter_with(list);
     for (yyjson_val *item; (item = yyjson_arr_iter_next(&items)); id++) {
