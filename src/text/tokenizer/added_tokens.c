@@ -290,10 +290,13 @@ bool mx_added_next(mx_added_walk *walk, mx_added_part *part)
             (token->is_single_word && !stands_alone(walk, start, end))) {
             continue;
         }
-        start = token->strips_left ? strip_left(walk, start) : start;
-        end = token->strips_right ? strip_right(walk, end) : end;
         const size_t done = walk->done;
+        start = token->strips_left ? MX_MAX(strip_left(walk, start), done) : start;
+        end = token->strips_right ? strip_right(walk, end) : end;
         walk->done = end;
+        if (start >= end) {
+            continue; /* white space that the token before has swallowed */
+        }
         walk->token = (mx_added_part){start, end, token->id};
         walk->has_token = done < start;
         *part = walk->has_token ? (mx_added_part){done, start, -1} : walk->token;

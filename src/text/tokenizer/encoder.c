@@ -214,12 +214,16 @@ static mx_status encode_text(mx_encoder *enc, mx_str text, mx_error *err)
     return text.len ? cut_out(enc, &enc->tok->added.plain, &enc->plain, whole, normalize, err) : MX_OK;
 }
 
-static mx_status encode_items(mx_encoder *enc, mx_str text, mx_error *err)
+/* A template that names the text never, or twice, does so without its tokens too. */
+static mx_status encode_items(mx_encoder *enc, mx_str text, bool with_tokens, mx_error *err)
 {
     const mx_ids *items = &enc->tok->postprocessor.items;
     for (size_t i = 0; i < items->len; i++) {
-        MX_TRY(items->data[i] == MX_POSTPROCESSOR_TEXT ? encode_text(enc, text, err)
-                                                       : mx_ids_append(enc->out, &items->data[i], 1, err));
+        if (items->data[i] == MX_POSTPROCESSOR_TEXT) {
+            MX_TRY(encode_text(enc, text, err));
+        } else if (with_tokens) {
+            MX_TRY(mx_ids_append(enc->out, &items->data[i], 1, err));
+        }
     }
     return MX_OK;
 }
@@ -247,8 +251,8 @@ mx_status mx_encode_mixed(mx_encoder *enc, mx_str text, const size_t *plain_at, 
     enc->out = out;
     enc->with_special = flags & MX_ENCODE_SPECIAL;
     set_limits(enc, text.len);
-    const bool has_template = (flags & MX_ENCODE_TEMPLATE) && enc->tok->postprocessor.items.len;
-    const mx_status st = has_template ? encode_items(enc, text, err) : encode_text(enc, text, err);
+    const mx_status st = enc->tok->postprocessor.items.len ? encode_items(enc, text, flags & MX_ENCODE_TEMPLATE, err)
+                                                           : encode_text(enc, text, err);
     if (st != MX_OK) {
         out->len = n_before;
     }

@@ -173,10 +173,15 @@ static size_t grapheme_end(mx_str s, size_t at)
     return at;
 }
 
-/* A part of the text and what it becomes. When all of the text so far has become nothing, the origin passes on. */
-static mx_status put_mapped(op_run *r, size_t end, mx_str replacement)
+/* The part start..end of the text and what it becomes. Of a part that reaches beyond the origin, the first character is
+ * the origin's; when all of the text so far has become nothing, the origin passes on. */
+static mx_status put_mapped(op_run *r, size_t start, size_t end, mx_str replacement)
 {
+    const size_t n_before = r->o.buf->len;
     MX_TRY(mx_buf_append(r->o.buf, replacement, r->err));
+    if (end > r->o.in.n_origin && start < r->o.in.n_origin && replacement.len) {
+        r->o.n_origin = n_before + mx_utf8_size(replacement.ptr[0]);
+    }
     mx_norm_mark(&r->o, end);
     if (r->o.buf->len == 0 && end >= r->o.in.n_origin && r->o.in.n_origin) {
         r->o.in.n_origin = end < r->o.in.len ? end + mx_utf8_size(r->o.in.ptr[end]) : end;
@@ -200,13 +205,13 @@ static mx_status precompiled(op_run *r)
         }
         end = grapheme_end(in, at);
         if (end - at < 6 && mx_charsmap_find(map, mx_str_slice(in, at, end), &replacement)) {
-            MX_TRY(put_mapped(r, end, replacement));
+            MX_TRY(put_mapped(r, at, end, replacement));
             continue;
         }
         for (size_t i = at, size; i < end; i += size) {
             size = mx_utf8_size(in.ptr[i]);
             const mx_str chr = mx_str_slice(in, i, i + size);
-            MX_TRY(put_mapped(r, i + size, mx_charsmap_find(map, chr, &replacement) ? replacement : chr));
+            MX_TRY(put_mapped(r, i, i + size, mx_charsmap_find(map, chr, &replacement) ? replacement : chr));
         }
     }
     return MX_OK;

@@ -14,9 +14,6 @@
     "\\x{9}-\\x{d}\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
 #define HEX "0-9A-Fa-f"
 
-/* Outside brackets \w also takes the superscripts and fractions of Latin-1. */
-#define WORD_OUTSIDE MX_ONIG_WORD "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}"
-
 /* name (lower case, without separators), what it is between brackets, and the same as a POSIX bracket where that
  * differs */
 typedef struct property {
@@ -34,7 +31,7 @@ static const property properties[] = {
     {"space", SPACE, NULL},
     {"upper", "\\p{Uppercase}", NULL},
     {"xdigit", HEX, NULL},
-    {"word", MX_ONIG_WORD, NULL},
+    {"word", MX_ONIG_WORD_IN_CLASS, NULL},
     {"graph", "\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}\\p{Cf}\\p{Co}\\p{Cs}", NULL},
     {"print", "\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}\\p{Cf}\\p{Co}\\p{Cs}\\p{Zs}", NULL},
     {"ascii", "\\x{0}-\\x{7f}", NULL},
@@ -236,8 +233,8 @@ mx_status mx_onig_shorthand(mx_onig *o, bool in_class, bool *is_one)
         {'S', true, SPACE, SPACE},
         {'d', false, "\\p{Nd}", "\\p{Nd}"},
         {'D', true, "\\p{Nd}", "\\p{Nd}"},
-        {'w', false, MX_ONIG_WORD, WORD_OUTSIDE},
-        {'W', true, MX_ONIG_WORD, WORD_OUTSIDE},
+        {'w', false, MX_ONIG_WORD_IN_CLASS, MX_ONIG_WORD},
+        {'W', true, MX_ONIG_WORD_IN_CLASS, MX_ONIG_WORD},
         {'h', false, HEX, HEX},
         {'H', true, HEX, HEX},
     };

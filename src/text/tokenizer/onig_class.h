@@ -17,8 +17,10 @@ typedef struct mx_onig {
     mx_error *err;
 } mx_onig;
 
-/* The characters of \w, between brackets. */
-#define MX_ONIG_WORD "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
+/* The characters of \w, between brackets. Outside brackets and for \b the superscripts and fractions of Latin-1 are
+ * word characters too. */
+#define MX_ONIG_WORD_IN_CLASS "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
+#define MX_ONIG_WORD          MX_ONIG_WORD_IN_CLASS "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}"
 
 static inline bool mx_onig_at_end(const mx_onig *o)
 {
