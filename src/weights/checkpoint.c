@@ -6,6 +6,7 @@
 #include "platform/map.h"
 #include "platform/path.h"
 #include "weights/checkpoint_files.h"
+#include "weights/foreign.h"
 
 #define MAX_TABLE   ((size_t)4 << 30) /* names and tables of all headers */
 #define MAX_TENSORS ((size_t)INT32_MAX)
@@ -19,6 +20,7 @@ struct mx_checkpoint {
     mx_tensor *tensors; /* [n_tensors] */
     size_t n_tensors;
     mx_strmap by_name; /* owned; name -> place in tensors */
+    mx_block made;     /* owned; tensors that are not as the files have them */
 };
 
 static mx_status open_file(mx_checkpoint *c, mx_str name, mx_error *err)
@@ -33,7 +35,24 @@ static mx_status open_file(mx_checkpoint *c, mx_str name, mx_error *err)
     return mx_safetensors_parse(&c->arena, map->data, map->n_bytes, path, &c->files[c->n_files - 1], err);
 }
 
+/* Fills the table of names from the table of tensors. */
 static mx_status index_tensors(mx_checkpoint *c, mx_error *err)
+{
+    MX_TRY(mx_strmap_reserve(&c->by_name, c->n_tensors, err));
+    for (size_t i = 0; i < c->n_tensors; i++) {
+        const mx_tensor *t = &c->tensors[i];
+        int32_t other;
+        if (mx_strmap_get(&c->by_name, t->name, &other)) {
+            return mx_fail(err, MX_FORMAT, "%s: tensor \"%.*s\" is in %s as well", t->path, MX_STR_ARG(t->name),
+                           c->tensors[other].path);
+        }
+        MX_TRY(mx_strmap_put(&c->by_name, t->name, (int32_t)i, NULL, err));
+    }
+    return MX_OK;
+}
+
+/* One table of all files' tensors. */
+static mx_status join_files(mx_checkpoint *c, mx_error *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->n_files; i++) {
@@ -43,21 +62,12 @@ static mx_status index_tensors(mx_checkpoint *c, mx_error *err)
     if (!c->tensors) {
         return mx_fail_no_memory(err, n, "the table of tensors");
     }
-    MX_TRY(mx_strmap_reserve(&c->by_name, n, err));
     for (size_t i = 0; i < c->n_files; i++) {
         for (size_t k = 0; k < c->files[i].n; k++) {
-            const mx_tensor *t = &c->files[i].items[k];
-            int32_t other;
-            if (mx_strmap_get(&c->by_name, t->name, &other)) {
-                return mx_fail(err, MX_FORMAT, "%s: tensor \"%.*s\" is in %s as well", t->path, MX_STR_ARG(t->name),
-                               c->tensors[other].path);
-            }
-            c->tensors[c->n_tensors] = *t;
-            MX_TRY(mx_strmap_put(&c->by_name, t->name, (int32_t)c->n_tensors, NULL, err));
-            c->n_tensors++;
+            c->tensors[c->n_tensors++] = c->files[i].items[k];
         }
     }
-    return MX_OK;
+    return index_tensors(c, err);
 }
 
 mx_status mx_checkpoint_open(const char *dir, mx_checkpoint **out, mx_error *err)
@@ -87,12 +97,25 @@ mx_status mx_checkpoint_open(const char *dir, mx_checkpoint **out, mx_error *err
     for (size_t i = 0; i < n_names; i++) {
         MX_TRY_OR(done, st, open_file(c, names[i], err));
     }
-    MX_TRY_OR(done, st, index_tensors(c, err));
+    MX_TRY_OR(done, st, join_files(c, err));
     *out = c;
     c = NULL;
 done:
     mx_checkpoint_close(c);
     return st;
+}
+
+mx_status mx_checkpoint_import(mx_checkpoint *checkpoint, const mx_quant_config *config, mx_error *err)
+{
+    mx_tensors translated = {0};
+    if (config->foreign == MX_FOREIGN_NONE) {
+        return MX_OK;
+    }
+    MX_TRY(mx_foreign_translate(checkpoint, config, &checkpoint->arena, &checkpoint->made, &translated, err));
+    mx_strmap_deinit(&checkpoint->by_name);
+    checkpoint->tensors = translated.items;
+    checkpoint->n_tensors = translated.n;
+    return index_tensors(checkpoint, err);
 }
 
 void mx_checkpoint_close(mx_checkpoint *checkpoint)
@@ -103,6 +126,7 @@ void mx_checkpoint_close(mx_checkpoint *checkpoint)
     for (size_t i = 0; i < checkpoint->n_files; i++) {
         mx_map_close(&checkpoint->maps[i]);
     }
+    mx_block_free(&checkpoint->made);
     mx_strmap_deinit(&checkpoint->by_name);
     mx_arena_deinit(&checkpoint->arena);
     mx_free(checkpoint);

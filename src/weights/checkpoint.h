@@ -9,6 +9,7 @@
 #include "weights/safetensors.h"
 
 typedef struct mx_checkpoint mx_checkpoint;
+typedef struct mx_quant_config mx_quant_config; /* quant.h */
 
 /* Opens the folder's weights.
  *
@@ -22,6 +23,13 @@ typedef struct mx_checkpoint mx_checkpoint;
  * MX_UNSUPPORTED, MX_IO, MX_NO_MEMORY
  */
 mx_status mx_checkpoint_open(const char *dir, mx_checkpoint **out, mx_error *err) MX_NODISCARD;
+
+/* Gives the weights of another tool, which the configuration names (AutoAWQ, GPTQ, compressed-tensors), MLX's names and
+ * formats: foreign.h tells how. Does nothing for MLX's own. To be called before tensors are looked up.
+ *
+ * MX_FORMAT, MX_UNSUPPORTED, MX_NO_MEMORY; the checkpoint is then to be closed.
+ */
+mx_status mx_checkpoint_import(mx_checkpoint *checkpoint, const mx_quant_config *config, mx_error *err) MX_NODISCARD;
 
 /* NULL is fine. Tensors and weights taken from it are gone with it. */
 void mx_checkpoint_close(mx_checkpoint *checkpoint);

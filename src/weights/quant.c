@@ -15,17 +15,23 @@ static const struct {
     [MX_QUANT_MXFP8] = {"mxfp8", {MX_QUANT_MXFP8, 8, 32}},
 };
 
-/* What other tools' quant_method, and its "format", are in MLX's terms; NULL takes any format. */
+/* What other tools' quant_method, and its variants, are in MLX's terms. */
 static const struct {
     const char *method;
-    const char *format;
-    mx_quant quant;
+    const char *variant_key; /* the member that tells the variant; NULL where there is one only */
+    const char *variant;
+    bool is_default; /* where the member is absent */
+    mx_foreign foreign;
+    mx_quant quant; /* of affine ones, members tell width and group */
 } method_info[] = {
-    {"mxfp4", NULL, {MX_QUANT_MXFP4, 4, 32}},
-    {"mxfp8", NULL, {MX_QUANT_MXFP8, 8, 32}},
-    {"compressed-tensors", "nvfp4-pack-quantized", {MX_QUANT_NVFP4, 4, 16}},
-    {"compressed-tensors", "mxfp4-pack-quantized", {MX_QUANT_MXFP4, 4, 32}},
-    {"compressed-tensors", "pack-quantized", {MX_QUANT_AFFINE, 4, 32}},
+    {"mxfp4", NULL, NULL, true, MX_FOREIGN_NONE, {MX_QUANT_MXFP4, 4, 32}},
+    {"mxfp8", NULL, NULL, true, MX_FOREIGN_NONE, {MX_QUANT_MXFP8, 8, 32}},
+    {"awq", "version", "gemm", true, MX_FOREIGN_AWQ, {MX_QUANT_AFFINE, 4, 128}},
+    {"gptq", "checkpoint_format", "gptq", true, MX_FOREIGN_GPTQ, {MX_QUANT_AFFINE, 4, 128}},
+    {"gptq", "checkpoint_format", "gptq_v2", false, MX_FOREIGN_GPTQ_V2, {MX_QUANT_AFFINE, 4, 128}},
+    {"compressed-tensors", "format", "pack-quantized", false, MX_FOREIGN_COMPRESSED, {MX_QUANT_AFFINE, 4, 128}},
+    {"compressed-tensors", "format", "nvfp4-pack-quantized", false, MX_FOREIGN_COMPRESSED, {MX_QUANT_NVFP4, 4, 16}},
+    {"compressed-tensors", "format", "mxfp4-pack-quantized", false, MX_FOREIGN_COMPRESSED, {MX_QUANT_MXFP4, 4, 32}},
 };
 
 const char *mx_quant_mode_name(mx_quant_mode mode)
@@ -108,22 +114,66 @@ static mx_status read_object(yyjson_val *obj, mx_quant_config *config, mx_error 
     return MX_OK;
 }
 
+/* Width and group of the integers that another tool wrote: 4 or 8 bits, as all of them pack those alike. */
+static mx_status read_foreign_fields(yyjson_val *obj, const char *bits_key, mx_quant *out, mx_error *err)
+{
+    int64_t bits = out->bits;
+    int64_t group_size = out->group_size;
+    MX_TRY(mx_json_get_i64(obj, bits_key, 1, 64, &bits, err));
+    MX_TRY(mx_json_get_i64(obj, "group_size", -1, 1 << 20, &group_size, err));
+    const mx_quant quant = {MX_QUANT_AFFINE, (int32_t)bits, (int32_t)group_size};
+    if (!mx_quant_is_valid(quant) || (bits != 4 && bits != 8)) {
+        return mx_fail(err, MX_UNSUPPORTED,
+                       "weights of %d bits in groups of %d by another tool are not read; 4 and 8 bits in groups of 32, "
+                       "64 and 128 are",
+                       (int)bits, (int)group_size);
+    }
+    *out = quant;
+    return MX_OK;
+}
+
+/* compressed-tensors keeps its settings in "config_groups", one object a kind of layer. */
+static mx_status read_config_groups(yyjson_val *obj, mx_quant *out, mx_error *err)
+{
+    yyjson_val *groups = NULL;
+    yyjson_val *weights = NULL;
+    MX_TRY(mx_json_get_obj(obj, "config_groups", &groups, err));
+    if (yyjson_obj_size(groups) > 1) {
+        return mx_fail(err, MX_UNSUPPORTED, "compressed-tensors with %zu \"config_groups\" is not read, one is",
+                       yyjson_obj_size(groups));
+    }
+    yyjson_obj_iter iter = yyjson_obj_iter_with(groups);
+    yyjson_val *group = yyjson_obj_iter_get_val(yyjson_obj_iter_next(&iter));
+    MX_TRY(mx_json_get_obj(group, "weights", &weights, err));
+    return read_foreign_fields(weights, "num_bits", out, err);
+}
+
 /* A "quantization_config" that another tool wrote. */
 static mx_status read_method(yyjson_val *obj, mx_str method, mx_quant_config *config, mx_error *err)
 {
-    mx_str format = {0};
-    MX_TRY(mx_json_get_str(obj, "format", &format, err));
+    mx_str variant = {0};
     for (size_t i = 0; i < MX_COUNTOF(method_info); i++) {
-        const char *wanted = method_info[i].format;
-        if (mx_str_eq_cstr(method, method_info[i].method) && (!wanted || mx_str_eq_cstr(format, wanted))) {
-            config->global = method_info[i].quant;
+        if (!mx_str_eq_cstr(method, method_info[i].method)) {
+            continue;
+        }
+        if (method_info[i].variant_key) {
+            MX_TRY(mx_json_get_str(obj, method_info[i].variant_key, &variant, err));
+        }
+        if (variant.ptr ? !mx_str_eq_cstr(variant, method_info[i].variant) : !method_info[i].is_default) {
+            continue;
+        }
+        config->global = method_info[i].quant;
+        config->foreign = method_info[i].foreign;
+        if (config->global.mode != MX_QUANT_AFFINE) {
             return MX_OK;
         }
+        return config->foreign == MX_FOREIGN_COMPRESSED ? read_config_groups(obj, &config->global, err)
+                                                        : read_foreign_fields(obj, "bits", &config->global, err);
     }
     return mx_fail(err, MX_UNSUPPORTED,
                    "weights quantised by \"%.*s\"%s%.*s are not read; use an MLX conversion of this model, or make one "
                    "of the unquantised model with mlx_lm.convert",
-                   MX_STR_ARG(method), format.len ? ", format " : "", MX_STR_ARG(format));
+                   MX_STR_ARG(method), variant.len ? ", variant " : "", MX_STR_ARG(variant));
 }
 
 /* "quantization" or "quantization_config" of one object; NULL where it has neither. */

@@ -15,11 +15,21 @@
 #include "base/strmap.h"
 #include "weights/weight.h"
 
+/* Tools other than MLX whose weights are turned into MLX's formats when a model is opened (mx_checkpoint_import). */
+typedef enum mx_foreign {
+    MX_FOREIGN_NONE,
+    MX_FOREIGN_AWQ,
+    MX_FOREIGN_GPTQ,       /* zero points are stored less one */
+    MX_FOREIGN_GPTQ_V2,    /* zero points are stored as they are */
+    MX_FOREIGN_COMPRESSED, /* compressed-tensors */
+} mx_foreign;
+
 struct mx_quant_config {
-    bool is_present;  /* false: config.json says nothing, and tensors speak for themselves */
-    mx_quant global;  /* what layers without an entry of their own have, where they have scales */
-    mx_arena arena;   /* owned; names and the next live in it */
-    mx_quant *layers; /* [n_layers] MX_QUANT_NONE: this layer is not quantised */
+    bool is_present;    /* false: config.json says nothing, and tensors speak for themselves */
+    mx_foreign foreign; /* who wrote the weights, where it was not MLX */
+    mx_quant global;    /* what layers without an entry of their own have, where they have scales */
+    mx_arena arena;     /* owned; names and the next live in it */
+    mx_quant *layers;   /* [n_layers] MX_QUANT_NONE: this layer is not quantised */
     size_t n_layers;
     mx_strmap by_path; /* owned; module path, without ".weight" -> place in layers */
 };
@@ -28,7 +38,7 @@ struct mx_quant_config {
  * document in errors. An override that lacks a field takes it from its mode's defaults, not from the global values.
  *
  * MX_FORMAT       a value of the wrong type, or bits and group that the mode does not have
- * MX_UNSUPPORTED  a mode or quant_method that we do not read, named
+ * MX_UNSUPPORTED  a mode, or another tool's quant_method or variant, that we do not read, named
  * MX_NO_MEMORY
  * *out is to be closed also after a failure.
  */

@@ -89,10 +89,20 @@ MX_TEST(other_tools_methods_are_translated_or_named)
                 &err);
     check_quant("x", MX_QUANT_NVFP4, 4, 16);
     MX_CHECK_OK(parse("{\"quantization_config\": {\"quant_method\": \"compressed-tensors\","
-                      "\"format\": \"pack-quantized\"}}"),
+                      "\"format\": \"pack-quantized\", \"config_groups\": {\"group_0\": {\"weights\":"
+                      "{\"num_bits\": 8, \"group_size\": 32}}}}}"),
                 &err);
-    check_quant("x", MX_QUANT_AFFINE, 4, 32);
-    static const char *const refused[] = {"awq", "gptq", "bitnet", "fp8", "bitsandbytes"};
+    check_quant("x", MX_QUANT_AFFINE, 8, 32);
+    MX_CHECK_I64(config.foreign, MX_FOREIGN_COMPRESSED);
+    MX_CHECK_OK(parse("{\"quantization_config\": {\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 64}}"), &err);
+    check_quant("x", MX_QUANT_AFFINE, 4, 64);
+    MX_CHECK_I64(config.foreign, MX_FOREIGN_AWQ);
+    MX_CHECK_OK(parse("{\"quantization_config\": {\"quant_method\": \"gptq\"}}"), &err);
+    MX_CHECK_I64(config.foreign, MX_FOREIGN_GPTQ);
+    MX_CHECK_OK(parse("{\"quantization_config\": {\"quant_method\": \"gptq\", \"checkpoint_format\": \"gptq_v2\"}}"),
+                &err);
+    MX_CHECK_I64(config.foreign, MX_FOREIGN_GPTQ_V2);
+    static const char *const refused[] = {"bitnet", "fp8", "bitsandbytes"};
     for (size_t i = 0; i < MX_COUNTOF(refused); i++) {
         char text[128];
         snprintf(text, sizeof text, "{\"quantization_config\": {\"quant_method\": \"%s\"}}", refused[i]);
@@ -100,7 +110,18 @@ MX_TEST(other_tools_methods_are_translated_or_named)
     }
     MX_CHECK_FAILS(parse("{\"quantization_config\": {\"quant_method\": \"compressed-tensors\","
                          "\"format\": \"float-quantized\"}}"),
-                   MX_UNSUPPORTED, &err, "format float-quantized");
+                   MX_UNSUPPORTED, &err, "variant float-quantized");
+    MX_CHECK_FAILS(parse("{\"quantization_config\": {\"quant_method\": \"compressed-tensors\"}}"), MX_UNSUPPORTED, &err,
+                   "by \"compressed-tensors\" are not read");
+    MX_CHECK_FAILS(parse("{\"quantization_config\": {\"quant_method\": \"awq\", \"version\": \"gemv\"}}"),
+                   MX_UNSUPPORTED, &err, "\"awq\", variant gemv");
+    MX_CHECK_FAILS(parse("{\"quantization_config\": {\"quant_method\": \"gptq\", \"bits\": 3}}"), MX_UNSUPPORTED, &err,
+                   "3 bits in groups of 128 by another tool");
+    MX_CHECK_FAILS(parse("{\"quantization_config\": {\"quant_method\": \"gptq\", \"group_size\": -1}}"), MX_UNSUPPORTED,
+                   &err, "in groups of -1");
+    MX_CHECK_FAILS(parse("{\"quantization_config\": {\"quant_method\": \"compressed-tensors\", \"format\":"
+                         "\"pack-quantized\", \"config_groups\": {\"a\": {}, \"b\": {}}}}"),
+                   MX_UNSUPPORTED, &err, "2 \"config_groups\"");
 }
 
 MX_TEST(wrong_values_are_named)

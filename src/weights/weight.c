@@ -51,17 +51,16 @@ static mx_status fail_missing(const mx_checkpoint *checkpoint, mx_str path, mx_e
 {
     static const struct {
         const char *suffix;
-        const char *tool;
+        const char *how;
     } foreign[] = {
-        {".qweight", "AWQ or GPTQ"},
-        {".weight_packed", "compressed-tensors"},
-        {"_blocks", "gpt-oss's own MXFP4"},
+        {".qweight", "by AWQ or GPTQ, which the configuration does not say"},
+        {".weight_packed", "by compressed-tensors, which the configuration does not say"},
+        {"_blocks", "in gpt-oss's own MXFP4, which is not read: use an MLX conversion"},
     };
     for (size_t i = 0; i < MX_COUNTOF(foreign); i++) {
         if (find_part(checkpoint, path, foreign[i].suffix)) {
-            return mx_fail(err, MX_UNSUPPORTED,
-                           "%s: \"%.*s\" is stored as %s, which is not read; use an MLX conversion",
-                           mx_checkpoint_dir(checkpoint), MX_STR_ARG(path), foreign[i].tool);
+            return mx_fail(err, MX_UNSUPPORTED, "%s: \"%.*s\" is stored %s", mx_checkpoint_dir(checkpoint),
+                           MX_STR_ARG(path), foreign[i].how);
         }
     }
     return mx_fail(err, MX_NOT_FOUND, "%s: has no tensor \"%.*s.weight\"", mx_checkpoint_dir(checkpoint),

@@ -445,7 +445,7 @@ MX_TEST(what_does_not_fit_is_named)
     MX_CHECK_FAILS(resolve("mx", &w), MX_FORMAT, &err, "mode mxfp4 has no biases");
     MX_CHECK_FAILS(resolve("odd", &w), MX_FORMAT, &err, "U8 scales for 32 bits");
     MX_CHECK_FAILS(resolve("int", &w), MX_UNSUPPORTED, &err, "\"int.weight\" has scales but is I32");
-    MX_CHECK_FAILS(resolve("awq", &w), MX_UNSUPPORTED, &err, "stored as AWQ or GPTQ");
+    MX_CHECK_FAILS(resolve("awq", &w), MX_UNSUPPORTED, &err, "stored by AWQ or GPTQ, which the configuration");
     end();
 }
 
