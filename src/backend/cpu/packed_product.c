@@ -113,7 +113,6 @@ static size_t slots_row_bytes(const product *p)
 static mx_acts acts_at(const product *p, int32_t i_slot, int64_t first_row, int32_t n_tokens, bool is_one)
 {
     const act_slot *slot = &p->slots[i_slot];
-    assert(slot->x_group > 0);
     uint8_t *at = p->acts + (size_t)first_row * slot->row_bytes;
     for (int32_t i = 0; i < i_slot; i++) {
         at += (size_t)p->n_act_rows * p->slots[i].row_bytes;
@@ -127,6 +126,7 @@ static mx_acts acts_at(const product *p, int32_t i_slot, int64_t first_row, int3
         .codes = at,
     };
     if (acts.form != MX_ACT_F32) {
+        assert(slot->x_group > 0); /* activations in f32 have no groups */
         acts.scales = (float *)(void *)(at + (size_t)(p->n_cols * n_tokens) * sizeof(int16_t));
         acts.code_sums = (int32_t *)(void *)(acts.scales + p->n_cols / slot->x_group * n_tokens);
         acts.sums = (float *)(void *)(acts.code_sums + p->n_cols / slot->x_group * n_tokens);
