@@ -11,7 +11,11 @@ MX_TEST(memory_is_zeroed_aligned_and_apart)
     for (size_t i = 0; i < 2000; i++) {
         const size_t n = i % 67;
         uint8_t *p = mx_arena_alloc(&arena, n);
-        MX_CHECK(p && (uintptr_t)p % 16 == 0 && p != last);
+        if (!p) {
+            MX_TEST_FAIL("no memory for %zu bytes", n);
+            break;
+        }
+        MX_CHECK((uintptr_t)p % 16 == 0 && p != last);
         for (size_t k = 0; k < n; k++) {
             MX_CHECK(p[k] == 0);
         }
