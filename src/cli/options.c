@@ -240,6 +240,39 @@ static mx_status parse_option(const mx_cli_command *command, int argc, char *con
     return set_value(out, o, from, argv[++*i], err);
 }
 
+/* Replaces *text, where it is not NULL, by a copy in which \\n and the like are the characters that they stand for;
+ * other backslashes stay. */
+static mx_status unescape(mx_arena *arena, const char **text, mx_error *err)
+{
+    static const char letters[] = "nrt\"\\";
+    static const char meanings[] = "\n\r\t\"\\";
+    if (!*text) {
+        return MX_OK;
+    }
+    const char *from = *text;
+    char *copy = (char *)mx_arena_alloc(arena, strlen(from) + 1);
+    if (!copy) {
+        return mx_fail(err, MX_NO_MEMORY, "no memory for a text of %zu bytes", strlen(from));
+    }
+    *text = copy;
+    while (*from) {
+        const char *letter = from[0] == '\\' && from[1] ? strchr(letters, from[1]) : NULL;
+        *copy++ = letter ? meanings[letter - letters] : *from;
+        from += letter ? 2 : 1;
+    }
+    return MX_OK; /* the arena's memory is zero behind the text */
+}
+
+static mx_status unescape_all(mx_arena *arena, mx_cli_options *out, mx_error *err)
+{
+    MX_TRY(unescape(arena, &out->prompt, err));
+    MX_TRY(unescape(arena, &out->system, err));
+    for (int32_t i = 0; i < out->stops.n_items; i++) {
+        MX_TRY(unescape(arena, &out->stops.items[i], err));
+    }
+    return MX_OK;
+}
+
 mx_status mx_cli_parse(const mx_cli_command *command, int argc, char *const *argv, mx_arena *arena, mx_cli_options *out,
                        mx_error *err)
 {
@@ -263,7 +296,7 @@ mx_status mx_cli_parse(const mx_cli_command *command, int argc, char *const *arg
                            command->name, argv[i], command->name);
         }
     }
-    return MX_OK;
+    return out->escape ? unescape_all(arena, out, err) : MX_OK;
 }
 
 /* ---- help ---- */

@@ -47,6 +47,7 @@ typedef struct mx_cli_options {
     const char *prompt;
     const char *file;
     const char *system;
+    bool escape;
     bool no_chat_template;
     mx_cli_int n_predict;
     mx_cli_float temperature;
@@ -90,8 +91,9 @@ int mx_cmd_version(const mx_cli_options *options);
 const mx_cli_command *mx_cli_find_command(const char *name);
 
 /* Reads the environment, then the arguments, for `command`.
- * arena holds values from the environment. MX_INVALID with one sentence: an unknown option (with the nearest one), a
- * value that is missing, not a number or out of range, an operand that the command does not take. */
+ * arena holds values from the environment, and those that --escape changes. MX_INVALID with one sentence: an unknown
+ * option (with the nearest one), a value that is missing, not a number or out of range, an operand that the command
+ * does not take. */
 mx_status mx_cli_parse(const mx_cli_command *command, int argc, char *const *argv, mx_arena *arena, mx_cli_options *out,
                        mx_error *err) MX_NODISCARD;
 

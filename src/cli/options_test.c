@@ -2,20 +2,18 @@
 
 #include "tests/test.h"
 
-/* Parses words for a command; the operands die with the call. */
+/* Parses words for a command; the operands, and what is copied, live until the next call. */
 static mx_status parse(const char *command, const char *const *words, mx_cli_options *out, mx_error *err)
 {
+    static mx_arena arena;
     char *argv[32];
     int argc = 0;
     for (; words[argc]; argc++) {
         argv[argc] = (char *)(uintptr_t)words[argc];
     }
-    mx_arena arena;
-    mx_arena_init(&arena, (size_t)1 << 20);
-    const mx_status st = mx_cli_parse(mx_cli_find_command(command), argc, argv, &arena, out, err);
-    out->operands = NULL;
     mx_arena_deinit(&arena);
-    return st;
+    mx_arena_init(&arena, (size_t)1 << 20);
+    return mx_cli_parse(mx_cli_find_command(command), argc, argv, &arena, out, err);
 }
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -70,6 +68,18 @@ MX_TEST(operands_are_taken_where_a_command_has_them)
     MX_CHECK_OK(parse("detokenize", WORDS("1", "2", "--", "-3"), &o, &err), &err);
     MX_CHECK_I64(o.n_operands, 3);
     MX_CHECK_FAILS(parse("generate", WORDS("hello"), &o, &err), MX_INVALID, &err, "takes no argument \"hello\"");
+}
+
+MX_TEST(escapes_count_when_asked_for)
+{
+    mx_error err;
+    mx_cli_options o;
+    MX_CHECK_OK(parse("generate", WORDS("-e", "-p", "a\\nb\\\\n\\q\\", "--stop", "\\t\\\""), &o, &err), &err);
+    MX_CHECK_CSTR(o.prompt, "a\nb\\n\\q\\");
+    MX_CHECK_CSTR(o.stops.items[0], "\t\"");
+    MX_CHECK(o.system == NULL);
+    MX_CHECK_OK(parse("generate", WORDS("-p", "a\\nb"), &o, &err), &err);
+    MX_CHECK_CSTR(o.prompt, "a\\nb");
 }
 
 MX_TEST(mistakes_are_told_with_the_way_out)
@@ -147,5 +157,6 @@ MX_TEST(help_names_every_option_once_and_keeps_to_the_width)
 
 MX_TEST_MAIN(MX_CASE(reads_values_behind_spaces_and_equals_signs), MX_CASE(other_spellings_mean_the_same),
              MX_CASE(a_value_may_look_like_an_option), MX_CASE(operands_are_taken_where_a_command_has_them),
-             MX_CASE(mistakes_are_told_with_the_way_out), MX_CASE(an_endless_name_is_an_ordinary_mistake),
-             MX_CASE(commands_are_found_or_guessed), MX_CASE(help_names_every_option_once_and_keeps_to_the_width))
+             MX_CASE(escapes_count_when_asked_for), MX_CASE(mistakes_are_told_with_the_way_out),
+             MX_CASE(an_endless_name_is_an_ordinary_mistake), MX_CASE(commands_are_found_or_guessed),
+             MX_CASE(help_names_every_option_once_and_keeps_to_the_width))
