@@ -23,7 +23,7 @@ mx_status mx_console_write(mx_console_stream stream, mx_str bytes, mx_error *err
 bool mx_console_is_closed(const mx_error *err);
 
 /* Reads standard input to its end into a new buffer, which the caller frees (also after a failure). MX_INVALID when
- * there are more than max_bytes, MX_IO, MX_NO_MEMORY. */
+ * there are more than max_bytes, MX_CANCELLED by Ctrl-C once mx_signal_install was called, MX_IO, MX_NO_MEMORY. */
 mx_status mx_console_read_all(size_t max_bytes, mx_buf *out, mx_error *err) MX_NODISCARD;
 
 #endif

@@ -1,5 +1,6 @@
 /* interrupt_test.c - signals that this program sends to itself. */
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +76,42 @@ MX_TEST(standard_input_is_read_to_its_end_or_cap)
     }
 }
 
+/* The first tick is the interrupt; the others end a wait that began after it. */
+static void on_tick(int number)
+{
+    static volatile sig_atomic_t n_ticks;
+    (void)number;
+    if (n_ticks++ == 0) {
+        raise(SIGINT);
+    }
+}
+
+MX_TEST(an_interrupt_ends_the_wait_for_input)
+{
+    int status = 0;
+    int pipe_ends[2];
+    fflush(stdout);
+    MX_CHECK(pipe(pipe_ends) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const struct itimerval every_10_ms = {{0, 10000}, {0, 10000}};
+        struct sigaction action;
+        mx_buf buf;
+        memset(&action, 0, sizeof action);
+        action.sa_handler = on_tick;
+        sigaction(SIGALRM, &action, NULL);
+        mx_signal_install();
+        dup2(pipe_ends[0], STDIN_FILENO);
+        setitimer(ITIMER_REAL, &every_10_ms, NULL);
+        const mx_status st = mx_console_read_all(100, &buf, NULL);
+        _exit(st == MX_CANCELLED ? 7 : 8);
+    }
+    MX_CHECK(waitpid(child, &status, 0) == child);
+    MX_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+}
+
 MX_TEST_MAIN(MX_CASE(the_first_interrupt_sets_the_flag), MX_CASE(the_second_interrupt_ends_the_process),
              MX_CASE(a_reader_that_has_gone_away_is_an_error_and_not_the_end),
-             MX_CASE(standard_input_is_read_to_its_end_or_cap))
+             MX_CASE(standard_input_is_read_to_its_end_or_cap), MX_CASE(an_interrupt_ends_the_wait_for_input))

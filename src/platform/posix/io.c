@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include "platform/os_error.h"
+#include "platform/signal.h"
 
+/* Goes on after a signal that is nobody's wish to stop. */
 static ssize_t read_some(int fd, void *dst, size_t n_bytes)
 {
     for (;;) {
         const ssize_t n = read(fd, dst, n_bytes);
-        if (n >= 0 || errno != EINTR) {
+        if (n >= 0 || errno != EINTR || mx_signal_is_interrupted()) {
             return n;
         }
     }
@@ -25,6 +27,9 @@ mx_status mx_io_read_all(int fd, const char *name, mx_status too_large, mx_buf *
             MX_TRY(mx_buf_reserve(out, room, err));
         }
         const ssize_t n = room > 0 ? read_some(fd, out->data + out->len, room) : read_some(fd, &beyond, 1);
+        if (n < 0 && errno == EINTR) {
+            return mx_fail(err, MX_CANCELLED, "reading %s was interrupted", name);
+        }
         if (n < 0) {
             return mx_fail_os(err, "read", name);
         }

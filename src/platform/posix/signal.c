@@ -1,4 +1,5 @@
-/* signal.c - SIGINT and SIGTERM set a flag. The handler is dropped at its first call, so a second Ctrl-C kills. */
+/* signal.c - SIGINT and SIGTERM set a flag. The handler is dropped at its first call, so a second Ctrl-C kills. System
+ * calls are not restarted: whoever waits in one looks at the flag (io.c). */
 #include "platform/signal.h"
 
 #include <signal.h>
@@ -19,7 +20,7 @@ static void install_interrupt(void)
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_interrupt;
-    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    action.sa_flags = SA_RESETHAND;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
