@@ -251,7 +251,7 @@ def two_ctrl_c_end_at_once(cli):
 
 
 def a_full_disk_is_told(cli):
-    if not cli.is_native or not os.path.exists("/dev/full"):
+    if cli.is_wine or not os.path.exists("/dev/full"):
         raise Skip("there is no /dev/full")
     with open("/dev/full", "wb") as full:
         done = subprocess.run([*cli.command, "generate", "-m", str(cli.model), "-p", "a", "-n", "5"], stdout=full,
@@ -475,6 +475,10 @@ def main():
         del arguments[at:at + 2]
     command = [*arguments[1:], arguments[0]]
     counts = {"passed": 0, "failed": 0, "skipped": 0}
+    probe = subprocess.run([*command, "version"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S)
+    if probe.returncode != 0:
+        print(f"{' '.join(command)} does not run: {probe.stderr.decode(errors='replace')}\n0 passed, 1 failed")
+        sys.exit(1)
     with tempfile.TemporaryDirectory(prefix="mlxcel-cli-") as folder:
         for i, test in enumerate(TESTS):
             if word not in test.__name__:

@@ -58,7 +58,8 @@ mx_status mx_console_write(mx_console_stream stream, mx_str bytes, mx_error *err
 
 bool mx_console_is_closed(const mx_error *err)
 {
-    return err->native == ERROR_BROKEN_PIPE || err->native == ERROR_NO_DATA;
+    return err->native == ERROR_BROKEN_PIPE || err->native == ERROR_NO_DATA ||
+           err->native == ERROR_PIPE_NOT_CONNECTED; /* what Wine says */
 }
 
 mx_status mx_console_read_all(size_t max_bytes, mx_buf *out, mx_error *err)
