@@ -25,12 +25,12 @@ static void yy_free(void *ctx, void *ptr)
 
 static const yyjson_alc heap = {yy_malloc, yy_realloc, yy_free, NULL};
 
-mx_status mx_json_parse(mx_str text, const char *name, mx_json *out, mx_error *err)
+static mx_status parse(mx_str text, const char *name, yyjson_read_flag flags, mx_json *out, mx_error *err)
 {
     *out = (mx_json){0};
     yyjson_read_err why = {0};
     /* Without YYJSON_READ_INSITU yyjson copies the text and does not write to it, whatever its signature says. */
-    yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text.ptr, text.len, YYJSON_READ_NOFLAG, &heap, &why);
+    yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text.ptr, text.len, flags, &heap, &why);
     if (!doc && why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION) {
         return mx_fail(err, MX_NO_MEMORY, "%s: out of memory while parsing %zu bytes of JSON", name, text.len);
     }
@@ -46,6 +46,16 @@ mx_status mx_json_parse(mx_str text, const char *name, mx_json *out, mx_error *e
     }
     *out = (mx_json){.doc = doc, .root = yyjson_doc_get_root(doc)};
     return MX_OK;
+}
+
+mx_status mx_json_parse(mx_str text, const char *name, mx_json *out, mx_error *err)
+{
+    return parse(text, name, YYJSON_READ_NOFLAG, out, err);
+}
+
+mx_status mx_json_parse_exact(mx_str text, const char *name, mx_json *out, mx_error *err)
+{
+    return parse(text, name, YYJSON_READ_BIGNUM_AS_RAW, out, err);
 }
 
 void mx_json_close(mx_json *json)

@@ -24,6 +24,10 @@ typedef struct mx_json {
  * MX_FORMAT with line and column, MX_NO_MEMORY. */
 mx_status mx_json_parse(mx_str text, const char *name, mx_json *out, mx_error *err) MX_NODISCARD;
 
+/* The same, but integers beyond 64 bits and numbers beyond the range of doubles are left as they are written
+ * (YYJSON_TYPE_RAW), where mx_json_parse makes the nearest double of the former and refuses the latter. */
+mx_status mx_json_parse_exact(mx_str text, const char *name, mx_json *out, mx_error *err) MX_NODISCARD;
+
 /* Frees the tree. A zeroed object is fine. */
 void mx_json_close(mx_json *json);
 

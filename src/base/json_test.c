@@ -120,7 +120,19 @@ MX_TEST(each_failing_allocation_is_reported)
     MX_CHECK_I64(st, MX_OK);
 }
 
-MX_TEST_MAIN(MX_CASE(a_fault_is_told_with_line_and_column), MX_CASE(getters_read_members_and_keep_defaults),
+MX_TEST(long_numbers_are_kept_as_written_where_that_is_asked_for)
+{
+    if (MX_CHECK_OK(mx_json_parse_exact(MX_STR("[123456789012345678901, 7]"), "x", &json, &err), &err)) {
+        yyjson_val *first = yyjson_arr_get(json.root, 0);
+        MX_CHECK(yyjson_is_raw(first));
+        MX_CHECK_STR(((mx_str){yyjson_get_raw(first), yyjson_get_len(first)}), MX_STR("123456789012345678901"));
+        MX_CHECK_I64(yyjson_get_sint(yyjson_arr_get(json.root, 1)), 7);
+    }
+    mx_json_close(&json);
+}
+
+MX_TEST_MAIN(MX_CASE(long_numbers_are_kept_as_written_where_that_is_asked_for),
+             MX_CASE(a_fault_is_told_with_line_and_column), MX_CASE(getters_read_members_and_keep_defaults),
              MX_CASE(a_wrong_type_is_told_with_the_key), MX_CASE(a_number_out_of_range_is_told_with_the_range),
              MX_CASE(strings_are_written_with_the_fewest_escapes), MX_CASE(deep_documents_are_read_without_recursion),
              MX_CASE(each_failing_allocation_is_reported))
