@@ -23,14 +23,14 @@ static void yy_free(void *ctx, void *ptr)
     mx_free(ptr);
 }
 
-static const yyjson_alc heap = {yy_malloc, yy_realloc, yy_free, NULL};
+const yyjson_alc mx_json_heap = {yy_malloc, yy_realloc, yy_free, NULL};
 
 static mx_status parse(mx_str text, const char *name, yyjson_read_flag flags, mx_json *out, mx_error *err)
 {
     *out = (mx_json){0};
     yyjson_read_err why = {0};
     /* Without YYJSON_READ_INSITU yyjson copies the text and does not write to it, whatever its signature says. */
-    yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text.ptr, text.len, flags, &heap, &why);
+    yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text.ptr, text.len, flags, &mx_json_heap, &why);
     if (!doc && why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION) {
         return mx_fail(err, MX_NO_MEMORY, "%s: out of memory while parsing %zu bytes of JSON", name, text.len);
     }

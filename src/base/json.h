@@ -20,6 +20,9 @@ typedef struct mx_json {
     yyjson_val *root; /* lives in doc */
 } mx_json;
 
+/* Memory for yyjson's own functions, from base/mem.h. */
+extern const yyjson_alc mx_json_heap;
+
 /* Parses strict JSON (RFC 8259, UTF-8). `name` names the document in errors: a path, "request body".
  * MX_FORMAT with line and column, MX_NO_MEMORY. */
 mx_status mx_json_parse(mx_str text, const char *name, mx_json *out, mx_error *err) MX_NODISCARD;
