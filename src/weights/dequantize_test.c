@@ -98,7 +98,7 @@ MX_TEST(affine_groups_are_packed_and_read_as_mlx_does)
         const affine_example *e = &affine_examples[k];
         float values[64];
         float row[64];
-        uint8_t q[64];
+        uint8_t q[64] = {0};
         uint8_t packed[64] = {0};
         float scale;
         float bias;
@@ -167,7 +167,7 @@ MX_TEST(float_groups_are_packed_and_read_as_mlx_does)
         const int32_t group = e->quant.group_size;
         float values[32];
         float row[32];
-        uint8_t q[32];
+        uint8_t q[32] = {0};
         uint8_t packed[32] = {0};
         uint8_t scales[2];
         fill_sine(values, 32);
