@@ -13,6 +13,16 @@
 
 typedef __m512i mx_v8;
 
+/* Sums have the type of 16 integers: with __m512i, gcc 12 copies a register or two around each vpdpbusd. */
+typedef __v16si sum16;
+
+static MX_FORCE_INLINE sum16 add_products(sum16 sum, mx_v8 weights, const uint8_t *quad)
+{
+    int32_t four;
+    memcpy(&four, quad, sizeof four);
+    return (sum16)_mm512_dpbusd_epi32((__m512i)sum, weights, _mm512_set1_epi32(four));
+}
+
 static MX_FORCE_INLINE mx_v8 v8_load(const uint8_t *src)
 {
     return _mm512_loadu_si512(src);
@@ -72,13 +82,6 @@ static MX_FORCE_INLINE const uint8_t *load_scales(const mx_packed *w, mx_pack_co
     return src + 64;
 }
 
-static MX_FORCE_INLINE __m512i broadcast_quad(const uint8_t *src)
-{
-    int32_t quad;
-    memcpy(&quad, src, sizeof quad);
-    return _mm512_set1_epi32(quad);
-}
-
 /* One row ---------------------------------------------------------------------------------------------------------- */
 
 static MX_FORCE_INLINE void dot(const mx_packed *w, mx_pack_code code, int n_parts, int n_quads, const uint8_t *src,
@@ -96,26 +99,23 @@ static MX_FORCE_INLINE void dot(const mx_packed *w, mx_pack_code code, int n_par
         __m512 t = _mm512_setzero_ps();
         src = load_scales(w, code, src, &s, &b);
         for (int i = 0; i < n_x_groups; i++) {
-            __m512i high[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
-            __m512i low[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+            sum16 high[2] = {{0}, {0}};
+            sum16 low[2] = {{0}, {0}};
             for (int block = 0; block < n_blocks; block++) {
                 mx_v8 quads[8];
                 unpack_block(code, src, quads, n_quads);
                 for (int q = 0; q < n_quads; q++) {
-                    high[q % 2] = _mm512_dpbusd_epi32(high[q % 2], quads[q], broadcast_quad(codes + 4 * n_parts * q));
+                    high[q % 2] = add_products(high[q % 2], quads[q], codes + 4 * n_parts * q);
                     if (n_parts == 2) {
-                        low[q % 2] = _mm512_dpbusd_epi32(low[q % 2], quads[q], broadcast_quad(codes + 8 * q + 4));
+                        low[q % 2] = add_products(low[q % 2], quads[q], codes + 8 * q + 4);
                     }
                 }
                 _mm_prefetch((const char *)src + 4096, _MM_HINT_T0);
                 src += block_bytes(code, n_quads);
                 codes += 4 * n_parts * n_quads;
             }
-            __m512i total = _mm512_add_epi32(high[0], high[1]);
-            if (n_parts == 2) {
-                total = _mm512_add_epi32(_mm512_slli_epi32(total, 8), _mm512_add_epi32(low[0], low[1]));
-            }
-            t = _mm512_fmadd_ps(_mm512_cvtepi32_ps(total), _mm512_set1_ps(*x_scale++), t);
+            const sum16 total = n_parts == 2 ? (high[0] + high[1]) * 256 + low[0] + low[1] : high[0] + high[1];
+            t = _mm512_fmadd_ps(_mm512_cvtepi32_ps((__m512i)total), _mm512_set1_ps(*x_scale++), t);
         }
         sum = _mm512_fmadd_ps(t, s, sum);
         sum = _mm512_fmadd_ps(_mm512_set1_ps(x->sums[g]), b, sum);
@@ -170,26 +170,26 @@ static MX_FORCE_INLINE void panel_product(const mx_packed *w, int n_tokens, int 
             part[t] = _mm512_setzero_ps();
         }
         for (int i = 0; i < n_x_groups; i++) {
-            __m512i high[MX_MAX_BLOCK_TOKENS];
-            __m512i low[MX_MAX_BLOCK_TOKENS];
+            sum16 high[MX_MAX_BLOCK_TOKENS];
+            sum16 low[MX_MAX_BLOCK_TOKENS];
             for (int t = 0; t < n_tokens; t++) {
-                high[t] = _mm512_setzero_si512();
-                low[t] = _mm512_setzero_si512();
+                high[t] = (sum16){0};
+                low[t] = (sum16){0};
             }
             for (int q = 0; q < n_quads; q++) {
                 const __m512i weights = _mm512_loadu_si512(panel);
                 for (int t = 0; t < n_tokens; t++) {
-                    high[t] = _mm512_dpbusd_epi32(high[t], weights, broadcast_quad(codes + 4 * n_parts * t));
+                    high[t] = add_products(high[t], weights, codes + 4 * n_parts * t);
                     if (n_parts == 2) {
-                        low[t] = _mm512_dpbusd_epi32(low[t], weights, broadcast_quad(codes + 8 * t + 4));
+                        low[t] = add_products(low[t], weights, codes + 8 * t + 4);
                     }
                 }
                 panel += VECTOR;
                 codes += 4 * n_parts * n_tokens;
             }
             for (int t = 0; t < n_tokens; t++) {
-                const __m512i total = n_parts == 2 ? _mm512_add_epi32(_mm512_slli_epi32(high[t], 8), low[t]) : high[t];
-                part[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(total), _mm512_set1_ps(*x_scale++), part[t]);
+                const sum16 total = n_parts == 2 ? high[t] * 256 + low[t] : high[t];
+                part[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps((__m512i)total), _mm512_set1_ps(*x_scale++), part[t]);
             }
         }
         for (int t = 0; t < n_tokens; t++) {
