@@ -44,8 +44,8 @@ typedef struct mx_acts {
     int32_t *code_sums; /* [n_cols / x_group, n_tokens] */
 } mx_acts;
 
-/* A tile's codes as bytes: for each group [16 scales f32 | 16 biases f32 | w_group / 4 vectors of 64 bytes], vector q
- * holding columns 4q to 4q + 3 of row r in bytes 4r to 4r + 3. */
+/* Codes of some groups of a tile as bytes: for each group [16 scales f32 | 16 biases f32 | w_group / 4 vectors of 64
+ * bytes], vector q holding columns 4q to 4q + 3 of row r in bytes 4r to 4r + 3. */
 #define MX_PANEL_HEAD_BYTES 128
 
 typedef struct mx_cpu_kernels mx_cpu_kernels;
@@ -66,11 +66,13 @@ struct mx_cpu_kernels {
      *   y = y * factor */
     void (*dot[MX_CODE_COUNT])(const mx_packed *w, const uint8_t *tile, const mx_acts *x, float *y);
 
-    /* Unpacks a tile into a panel of mx_panel_bytes. */
-    void (*expand[MX_CODE_COUNT])(const mx_packed *w, const uint8_t *tile, uint8_t *panel);
+    /* Unpacks n_groups groups of a tile, src on, into a panel of mx_panel_bytes. */
+    void (*expand[MX_CODE_COUNT])(const mx_packed *w, const uint8_t *src, int64_t n_groups, uint8_t *panel);
 
-    /* y[n_tokens, 16], the same sums in the same order. */
-    void (*panel)(const mx_packed *w, const uint8_t *panel, const mx_acts *x, float *y);
+    /* Adds the groups [first_group, first_group + n_groups), which the panel holds, to y[n_tokens, 16]: the same
+     * operations in the same order as dot, but for the factor. */
+    void (*panel)(const mx_packed *w, const uint8_t *panel, int64_t first_group, int64_t n_groups, const mx_acts *x,
+                  float *y);
 
     /* y[n_tokens, 16] for weights whose activations stay f32: y = fma(w[k], x[k], y) for ascending k, for mxfp8 within
      * a group and then y = fma(t, scale, y). */
@@ -88,8 +90,8 @@ struct mx_cpu_kernels {
     void (*narrow)(uint16_t *dst, const float *src, int32_t n);
 };
 
-/* Bytes of a panel of a weight. */
-size_t mx_panel_bytes(const mx_packed *w);
+/* Bytes of a panel of n_groups groups of a weight. */
+size_t mx_panel_bytes(const mx_packed *w, int64_t n_groups);
 
 /* The table for an instruction set; NULL names the best that this processor has. Returns NULL for an instruction set
  * that is not known, not built in or not there. */

@@ -47,7 +47,9 @@ mx_packed mx_pack_plan(const mx_weight *w)
     };
     const int64_t n_groups = packed.group ? w->n_cols / packed.group : 0;
     const int64_t scale_bytes = MX_TILE_ROWS * (int64_t)mx_dtype_size(packed.scale_dtype) * (is_affine ? 2 : 1);
-    packed.tile_bytes = n_groups * scale_bytes + w->n_cols * code_bits[packed.code] * MX_TILE_ROWS / 8;
+    packed.group_bytes = packed.group ? scale_bytes + packed.group * code_bits[packed.code] * MX_TILE_ROWS / 8 : 0;
+    packed.tile_bytes =
+        packed.group ? n_groups * packed.group_bytes : w->n_cols * code_bits[packed.code] * MX_TILE_ROWS / 8;
     packed.tile_bytes = (packed.tile_bytes + VECTOR - 1) / VECTOR * VECTOR;
     return packed;
 }

@@ -64,8 +64,9 @@ typedef struct mx_packed {
     int64_t n_cols;
     int64_t n_tiles; /* of one expert */
     int64_t tile_bytes;
-    float factor;  /* on every product; nvfp4's global scale */
-    uint8_t *data; /* borrowed [n_experts, n_tiles, tile_bytes], 64-byte aligned */
+    int64_t group_bytes; /* of one group of a tile; 0 without groups */
+    float factor;        /* on every product; nvfp4's global scale */
+    uint8_t *data;       /* borrowed [n_experts, n_tiles, tile_bytes], 64-byte aligned */
 } mx_packed;
 
 /* Describes the packed form of w; data is NULL. */

@@ -10,9 +10,9 @@
 #define VECTOR    64
 #define MAX_GROUP 128
 
-size_t mx_panel_bytes(const mx_packed *w)
+size_t mx_panel_bytes(const mx_packed *w, int64_t n_groups)
 {
-    return (size_t)(w->n_cols / w->group) * MX_PANEL_HEAD_BYTES + (size_t)w->n_cols * MX_TILE_ROWS;
+    return (size_t)n_groups * (MX_PANEL_HEAD_BYTES + (size_t)w->group * MX_TILE_ROWS);
 }
 
 /* Code of column c (of a block of 32 or of a half) of row r. */
@@ -73,10 +73,10 @@ static const uint8_t *expand_group(const mx_packed *w, const uint8_t *src, uint8
     return src;
 }
 
-static void expand(const mx_packed *w, const uint8_t *tile, uint8_t *panel)
+static void expand(const mx_packed *w, const uint8_t *src, int64_t n_groups, uint8_t *panel)
 {
-    for (int64_t g = 0; g < w->n_cols / w->group; g++) {
-        tile = expand_group(w, tile, panel);
+    for (int64_t g = 0; g < n_groups; g++) {
+        src = expand_group(w, src, panel);
         panel += MX_PANEL_HEAD_BYTES + (int64_t)w->group * MX_TILE_ROWS;
     }
 }
@@ -119,21 +119,13 @@ static void add_group(const mx_packed *w, const uint8_t *panel, const mx_acts *x
     }
 }
 
-static void apply_factor(const mx_packed *w, const mx_acts *x, float *y)
+static void panel_product(const mx_packed *w, const uint8_t *panel, int64_t first_group, int64_t n_groups,
+                          const mx_acts *x, float *y)
 {
-    for (int32_t i = 0; i < x->n_tokens * MX_TILE_ROWS; i++) {
-        y[i] *= w->factor;
-    }
-}
-
-static void panel_product(const mx_packed *w, const uint8_t *panel, const mx_acts *x, float *y)
-{
-    memset(y, 0, (size_t)x->n_tokens * MX_TILE_ROWS * sizeof(float));
-    for (int64_t g = 0; g < w->n_cols / w->group; g++) {
+    for (int64_t g = first_group; g < first_group + n_groups; g++) {
         add_group(w, panel, x, g, y);
         panel += MX_PANEL_HEAD_BYTES + (int64_t)w->group * MX_TILE_ROWS;
     }
-    apply_factor(w, x, y);
 }
 
 static void dot(const mx_packed *w, const uint8_t *tile, const mx_acts *x, float *y)
@@ -144,7 +136,9 @@ static void dot(const mx_packed *w, const uint8_t *tile, const mx_acts *x, float
         tile = expand_group(w, tile, panel);
         add_group(w, panel, x, g, y);
     }
-    apply_factor(w, x, y);
+    for (int32_t r = 0; r < MX_TILE_ROWS; r++) {
+        y[r] *= w->factor;
+    }
 }
 
 static float dense_value(mx_pack_code code, const uint8_t *column, int32_t r)

@@ -6,10 +6,13 @@
 
 #include "backend/cpu/kernels.h"
 #include "base/compiler.h"
+#include "platform/cpu.h"
 
-/* Rows are taken in turns of about this many bytes, so that they stay in the second-level cache while a thread's tiles
- * pass by. */
-#define ROWS_BYTES (512 * 1024)
+/* A thread's rows of activations are taken in turns that fill half of the second-level cache (of this size where it is
+ * not known), while its tiles pass by; of a tile, PANEL_COLS columns are expanded at a time, to stay in the first. */
+#define L2_BYTES      (1024 * 1024)
+#define PANEL_COLS    512
+#define MAX_TURN_ROWS 512
 
 #define ALIGN 64
 
@@ -34,9 +37,11 @@ typedef struct product {
     uint8_t *acts;   /* the slots one after the other, each [n_act_rows, row_bytes] */
     int64_t n_act_rows;
     const int32_t *order; /* row of the output for each row of activations; NULL: the same */
-    uint8_t *panels;      /* two */
+    float *norm_row;      /* [n_cols] */
+    float *sums;          /* products of a turn with one or two tiles: [2, n_turn_rows, 16] */
+    int64_t n_turn_rows;
+    uint8_t *panel; /* PANEL_COLS columns of a tile */
     size_t n_panel_bytes;
-    float *norm_row; /* [n_cols] */
 } product;
 
 typedef struct segment {
@@ -78,6 +83,23 @@ static bool is_same_slot(const act_slot *a, const act_slot *b)
            a->w_group == b->w_group;
 }
 
+static size_t slots_row_bytes(const product *p)
+{
+    size_t n_bytes = 0;
+    for (int32_t i = 0; i < p->n_slots; i++) {
+        n_bytes += p->slots[i].row_bytes;
+    }
+    return n_bytes;
+}
+
+/* Rows whose activations fill half of the second-level cache: a multiple of the largest block. */
+static int64_t count_turn_rows(size_t row_bytes)
+{
+    const int64_t l2_bytes = mx_cpu_get()->l2_bytes ? mx_cpu_get()->l2_bytes : L2_BYTES;
+    const int64_t n = l2_bytes / 2 / (int64_t)row_bytes / MX_MAX_BLOCK_TOKENS * MX_MAX_BLOCK_TOKENS;
+    return MX_MIN(MX_MAX(n, 4 * MX_MAX_BLOCK_TOKENS), MAX_TURN_ROWS);
+}
+
 static void describe_product(product *p, const mx_cpu *cpu, const mx_op *op)
 {
     p->params = &op->u.linear;
@@ -86,7 +108,8 @@ static void describe_product(product *p, const mx_cpu *cpu, const mx_op *op)
         p->weights[i] = &cpu->packed[p->params->weights[i]];
         p->n_units += p->params->has_glu && i > 0 ? 0 : p->weights[i]->n_tiles;
         if (p->weights[i]->code < MX_CODE_FIRST_DENSE) {
-            p->n_panel_bytes = MX_MAX(p->n_panel_bytes, round_up(mx_panel_bytes(p->weights[i])));
+            p->n_panel_bytes =
+                MX_MAX(p->n_panel_bytes, round_up(mx_panel_bytes(p->weights[i], PANEL_COLS / p->weights[i]->group)));
         }
         const act_slot slot = choose_slot(cpu, p->weights[i]);
         p->slot_of[i] = 0;
@@ -98,15 +121,7 @@ static void describe_product(product *p, const mx_cpu *cpu, const mx_op *op)
         }
     }
     assert(p->n_slots > 0); /* a linear has a weight, a plan is checked for it */
-}
-
-static size_t slots_row_bytes(const product *p)
-{
-    size_t n_bytes = 0;
-    for (int32_t i = 0; i < p->n_slots; i++) {
-        n_bytes += p->slots[i].row_bytes;
-    }
-    return n_bytes;
+    p->n_turn_rows = count_turn_rows(slots_row_bytes(p));
 }
 
 /* The block of n_tokens rows of activations from first_row on, in a slot. */
@@ -172,8 +187,8 @@ static void quantize(const product *p, const segment *seg, int64_t row, const fl
 
 /* Multiplying ------------------------------------------------------------------------------------------------------ */
 
-/* What comes after a product: y [n_tokens, 16] of tile i_tile of weight i. */
-static void finish(const product *p, const segment *seg, int32_t i, int64_t i_tile, int64_t first_row, int32_t n_tokens,
+/* What comes after a product: y [n_rows, 16] of tile i_tile of weight i, rows first_row on of the activations. */
+static void finish(const product *p, const segment *seg, int32_t i, int64_t i_tile, int64_t first_row, int64_t n_rows,
                    float *y, float *up)
 {
     const mx_cpu_task *task = p->task;
@@ -183,14 +198,14 @@ static void finish(const product *p, const segment *seg, int32_t i, int64_t i_ti
     const mx_value residual = p->order ? MX_NO_VALUE : task->op->in[1];
     for (int32_t j = 0; j < (p->params->has_glu ? 2 : 1); j++) {
         const float *bias = mx_cpu_vector(task->cpu, p->params->biases[i + j]);
-        for (int64_t k = 0; bias && k < n_tokens * n; k++) {
+        for (int64_t k = 0; bias && k < n_rows * n; k++) {
             (j ? up : y)[k / n * MX_TILE_ROWS + k % n] += bias[seg->expert * n_out + col + k % n];
         }
     }
     if (p->params->has_glu) {
-        task->cpu->kernels->glu_row(y, y, up, (int64_t)n_tokens * MX_TILE_ROWS, p->params->act);
+        task->cpu->kernels->glu_row(y, y, up, n_rows * MX_TILE_ROWS, p->params->act);
     }
-    for (int32_t t = 0; t < n_tokens; t++) {
+    for (int64_t t = 0; t < n_rows; t++) {
         const int64_t row = p->order ? p->order[first_row + t] : first_row + t;
         float *dst = mx_cpu_f32(task, task->op->out[i]) + row * n_out + col;
         if (residual != MX_NO_VALUE) {
@@ -203,66 +218,90 @@ static void finish(const product *p, const segment *seg, int32_t i, int64_t i_ti
     }
 }
 
-/* y [n_tokens, 16] = tile x block, from the panel where there is one. */
-static void multiply(const product *p, int32_t i, const uint8_t *tile, const uint8_t *panel, const mx_acts *x, float *y)
+/* y [to - from, 16] = rows [from, to) of a segment times a tile of weight i. Part by part of the columns, so that the
+ * expanded part is read from the first-level cache by all rows. */
+static void multiply_rows(const product *p, const segment *seg, int32_t i, const uint8_t *tile, int64_t from,
+                          int64_t to, float *y)
+{
+    const mx_cpu *cpu = p->task->cpu;
+    const mx_packed *w = p->weights[i];
+    const bool is_dense = w->code >= MX_CODE_FIRST_DENSE;
+    const int64_t n_groups = is_dense ? 1 : w->n_cols / w->group;
+    const int64_t n_part = is_dense ? 1 : PANEL_COLS / w->group;
+    memset(y, 0, (size_t)(to - from) * MX_TILE_ROWS * sizeof(float));
+    for (int64_t g = 0; g < n_groups; g += n_part) {
+        const int64_t n = MX_MIN(n_part, n_groups - g);
+        if (!is_dense) {
+            cpu->kernels->expand[w->code](w, tile + g * w->group_bytes, n, p->panel);
+        }
+        int32_t n_tokens;
+        for (int64_t row = from; row < to; row += n_tokens) {
+            n_tokens = block_size(cpu, seg->n_rows - row);
+            const mx_acts x = acts_at(p, p->slot_of[i], seg->first_row + row, n_tokens, false);
+            if (is_dense) {
+                cpu->kernels->dense[w->code](w, tile, &x, y + (row - from) * MX_TILE_ROWS);
+            } else {
+                cpu->kernels->panel(w, p->panel, g, n, &x, y + (row - from) * MX_TILE_ROWS);
+            }
+        }
+    }
+    for (int64_t k = 0; w->factor != 1.0f && k < (to - from) * MX_TILE_ROWS; k++) {
+        y[k] *= w->factor;
+    }
+}
+
+/* The same for a segment of one row: y [16]. */
+static void multiply_one(const product *p, const segment *seg, int32_t i, const uint8_t *tile, float *y)
 {
     const mx_cpu_kernels *kernels = p->task->cpu->kernels;
     const mx_packed *w = p->weights[i];
-    if (w->code >= MX_CODE_FIRST_DENSE) {
-        kernels->dense[w->code](w, tile, x, y);
-    } else if (panel) {
-        kernels->panel(w, panel, x, y);
-    } else {
-        kernels->dot[w->code](w, tile, x, y);
-    }
+    const mx_acts x = acts_at(p, p->slot_of[i], seg->first_row, 1, true);
+    (w->code < MX_CODE_FIRST_DENSE ? kernels->dot : kernels->dense)[w->code](w, tile, &x, y);
 }
 
 /* The rows [from, to) of a segment times one unit: a tile, or with a GLU the same tile of both weights. */
 static void run_unit(const product *p, const segment *seg, int64_t unit, int64_t from, int64_t to)
 {
-    const mx_cpu *cpu = p->task->cpu;
-    const int32_t n_tiles_a_unit = p->params->has_glu ? 2 : 1;
-    const bool is_one = seg->n_rows == 1;
-    const uint8_t *tiles[2];
     int32_t i = 0;
     while (unit >= p->weights[i]->n_tiles) {
         unit -= p->weights[i++]->n_tiles;
         assert(i < p->params->n_weights);
     }
-    for (int32_t j = 0; j < n_tiles_a_unit; j++) {
-        const mx_packed *w = p->weights[i + j];
-        tiles[j] = mx_packed_tile(w, seg->expert, unit);
-        if (!is_one && w->code < MX_CODE_FIRST_DENSE) {
-            cpu->kernels->expand[w->code](w, tiles[j], p->panels + (size_t)j * p->n_panel_bytes);
+    float *y[2] = {p->sums, p->sums + p->n_turn_rows * MX_TILE_ROWS};
+    for (int32_t j = 0; j < (p->params->has_glu ? 2 : 1); j++) {
+        const uint8_t *tile = mx_packed_tile(p->weights[i + j], seg->expert, unit);
+        if (seg->n_rows == 1) {
+            multiply_one(p, seg, i + j, tile, y[j]);
+        } else {
+            multiply_rows(p, seg, i + j, tile, from, to, y[j]);
         }
     }
-    int32_t n_tokens;
-    for (int64_t row = from; row < to; row += n_tokens) {
-        MX_ALIGNED(64) float y[2][MX_MAX_BLOCK_TOKENS * MX_TILE_ROWS];
-        n_tokens = block_size(cpu, seg->n_rows - row);
-        for (int32_t j = 0; j < n_tiles_a_unit; j++) {
-            const mx_acts x = acts_at(p, p->slot_of[i + j], seg->first_row + row, n_tokens, is_one);
-            multiply(p, i + j, tiles[j], is_one ? NULL : p->panels + (size_t)j * p->n_panel_bytes, &x, y[j]);
-        }
-        finish(p, seg, i, unit, seg->first_row + row, n_tokens, y[0], y[1]);
-    }
+    finish(p, seg, i, unit, seg->first_row + from, to - from, y[0], y[1]);
 }
 
 static void run_units(const product *p, const segment *seg, int64_t from, int64_t to)
 {
-    const int64_t n_block = p->task->cpu->kernels->max_block_tokens;
-    const int64_t n_rows = MX_MAX(ROWS_BYTES / (int64_t)slots_row_bytes(p) / n_block, 4) * n_block;
-    for (int64_t row = 0; row < seg->n_rows; row += n_rows) {
+    for (int64_t row = 0; row < seg->n_rows; row += p->n_turn_rows) {
         for (int64_t unit = from; unit < to; unit++) {
-            run_unit(p, seg, unit, row, MX_MIN(row + n_rows, seg->n_rows));
+            run_unit(p, seg, unit, row, MX_MIN(row + p->n_turn_rows, seg->n_rows));
         }
     }
 }
 
 /* Operations ------------------------------------------------------------------------------------------------------- */
 
-/* shared: activations; own: activations of one row, the row after its norm, two panels, and with experts the order of
- * rows [T * top_k] and the segments' ends [n_experts + 1]. */
+static size_t norm_bytes(const product *p)
+{
+    return round_up((size_t)p->n_cols * sizeof(float));
+}
+
+static size_t sums_bytes(const product *p)
+{
+    return 2 * (size_t)p->n_turn_rows * MX_TILE_ROWS * sizeof(float);
+}
+
+/* shared: activations; own: activations of one row, the row after its norm, sums of a turn, a panel, and with experts
+ * the order of rows [T * top_k] and the segments' ends [n_experts + 1]. */
 mx_cpu_need mx_cpu_packed_product_need(const mx_cpu *cpu, const mx_op *op)
 {
     product p = {0};
@@ -272,8 +311,7 @@ mx_cpu_need mx_cpu_packed_product_need(const mx_cpu *cpu, const mx_op *op)
         op->kind == MX_OP_EXPERT_LINEAR ? (n_rows + (size_t)p.weights[0]->n_experts + 1) * sizeof(int32_t) : 0;
     return (mx_cpu_need){
         .n_shared_bytes = n_rows * slots_row_bytes(&p),
-        .n_thread_bytes =
-            slots_row_bytes(&p) + round_up((size_t)p.n_cols * sizeof(float)) + 2 * p.n_panel_bytes + n_order_bytes,
+        .n_thread_bytes = slots_row_bytes(&p) + norm_bytes(&p) + sums_bytes(&p) + p.n_panel_bytes + n_order_bytes,
     };
 }
 
@@ -284,8 +322,9 @@ static uint8_t *begin_product(product *p, const mx_cpu_task *task)
     p->task = task;
     uint8_t *own = task->own + slots_row_bytes(p);
     p->norm_row = (float *)(void *)own;
-    p->panels = own + round_up((size_t)p->n_cols * sizeof(float));
-    return p->panels + 2 * p->n_panel_bytes;
+    p->sums = (float *)(void *)(own + norm_bytes(p));
+    p->panel = own + norm_bytes(p) + sums_bytes(p);
+    return p->panel + p->n_panel_bytes;
 }
 
 void mx_cpu_packed_linear(const mx_cpu_task *task)

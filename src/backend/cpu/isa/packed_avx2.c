@@ -148,6 +148,7 @@ static MX_FORCE_INLINE void dot(const mx_packed *w, mx_pack_code code, int n_par
                                    ? add_block_of_bytes(total[h], src + h * HALF_BYTES, codes)
                                    : add_block(total[h], code, n_parts, n_quads, src + h * HALF_BYTES, codes);
                 }
+                prefetch_block(src, block_bytes(code, n_quads));
                 src += block_bytes(code, n_quads);
                 codes += (code == MX_CODE_U8 ? 8 : 4 * n_parts) * n_quads;
             }
@@ -169,10 +170,10 @@ static MX_FORCE_INLINE void dot(const mx_packed *w, mx_pack_code code, int n_par
 /* Panels ----------------------------------------------------------------------------------------------------------- */
 
 static MX_FORCE_INLINE void expand(const mx_packed *w, mx_pack_code code, int n_quads, const uint8_t *src,
-                                   uint8_t *panel)
+                                   int64_t n_groups, uint8_t *panel)
 {
     const int n_blocks = w->group / (4 * n_quads);
-    for (int64_t g = 0; g < w->n_cols / w->group; g++) {
+    for (int64_t g = 0; g < n_groups; g++) {
         __m256 s[N_HALVES];
         __m256 b[N_HALVES];
         src = load_scales(w, code, src, s, b);
@@ -197,18 +198,17 @@ static MX_FORCE_INLINE void expand(const mx_packed *w, mx_pack_code code, int n_
 }
 
 static MX_FORCE_INLINE void panel_product(const mx_packed *w, int n_tokens, int n_parts, const uint8_t *panel,
-                                          const mx_acts *x, float *y)
+                                          int64_t first_group, int64_t n_groups, const mx_acts *x, float *y)
 {
     (void)n_parts; /* paired activations have two bytes in both modes */
     const int n_x_groups = w->group / x->x_group;
     const int n_quads = x->x_group / 4;
-    const int64_t n_groups = w->n_cols / w->group;
-    const uint8_t *codes = x->codes;
-    const float *x_scale = x->scales;
-    const float *x_sum = x->sums;
+    const uint8_t *codes = x->codes + first_group * (w->group / 4) * 8 * n_tokens;
+    const float *x_scale = x->scales + first_group * n_x_groups * n_tokens;
+    const float *x_sum = x->sums + first_group * n_tokens;
     __m256 sum[4][N_HALVES];
     for (int i = 0; i < n_tokens * N_HALVES; i++) {
-        sum[i / N_HALVES][i % N_HALVES] = _mm256_setzero_ps();
+        sum[i / N_HALVES][i % N_HALVES] = _mm256_loadu_ps(y + 8 * i);
     }
     for (int64_t g = 0; g < n_groups; g++) {
         const float *head = (const float *)(const void *)panel;
@@ -255,7 +255,7 @@ static MX_FORCE_INLINE void panel_product(const mx_packed *w, int n_tokens, int 
         }
     }
     for (int i = 0; i < n_tokens * N_HALVES; i++) {
-        _mm256_storeu_ps(y + 8 * i, _mm256_mul_ps(sum[i / N_HALVES][i % N_HALVES], _mm256_set1_ps(w->factor)));
+        _mm256_storeu_ps(y + 8 * i, sum[i / N_HALVES][i % N_HALVES]);
     }
 }
 

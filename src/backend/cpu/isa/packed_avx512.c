@@ -110,7 +110,7 @@ static MX_FORCE_INLINE void dot(const mx_packed *w, mx_pack_code code, int n_par
                         low[q % 2] = add_products(low[q % 2], quads[q], codes + 8 * q + 4);
                     }
                 }
-                _mm_prefetch((const char *)src + 4096, _MM_HINT_T0);
+                prefetch_block(src, block_bytes(code, n_quads));
                 src += block_bytes(code, n_quads);
                 codes += 4 * n_parts * n_quads;
             }
@@ -126,10 +126,10 @@ static MX_FORCE_INLINE void dot(const mx_packed *w, mx_pack_code code, int n_par
 /* Panels ----------------------------------------------------------------------------------------------------------- */
 
 static MX_FORCE_INLINE void expand(const mx_packed *w, mx_pack_code code, int n_quads, const uint8_t *src,
-                                   uint8_t *panel)
+                                   int64_t n_groups, uint8_t *panel)
 {
     const int n_blocks = w->group / (4 * n_quads);
-    for (int64_t g = 0; g < w->n_cols / w->group; g++) {
+    for (int64_t g = 0; g < n_groups; g++) {
         __m512 s;
         __m512 b;
         src = load_scales(w, code, src, &s, &b);
@@ -149,17 +149,16 @@ static MX_FORCE_INLINE void expand(const mx_packed *w, mx_pack_code code, int n_
 }
 
 static MX_FORCE_INLINE void panel_product(const mx_packed *w, int n_tokens, int n_parts, const uint8_t *panel,
-                                          const mx_acts *x, float *y)
+                                          int64_t first_group, int64_t n_groups, const mx_acts *x, float *y)
 {
     const int n_x_groups = w->group / x->x_group;
     const int n_quads = x->x_group / 4;
-    const int64_t n_groups = w->n_cols / w->group;
-    const uint8_t *codes = x->codes;
-    const float *x_scale = x->scales;
-    const float *x_sum = x->sums;
+    const uint8_t *codes = x->codes + first_group * (w->group / 4) * 4 * n_parts * n_tokens;
+    const float *x_scale = x->scales + first_group * n_x_groups * n_tokens;
+    const float *x_sum = x->sums + first_group * n_tokens;
     __m512 sum[MX_MAX_BLOCK_TOKENS];
     for (int t = 0; t < n_tokens; t++) {
-        sum[t] = _mm512_setzero_ps();
+        sum[t] = _mm512_loadu_ps(y + t * MX_TILE_ROWS);
     }
     for (int64_t g = 0; g < n_groups; g++) {
         const __m512 s = _mm512_loadu_ps(panel);
@@ -198,7 +197,7 @@ static MX_FORCE_INLINE void panel_product(const mx_packed *w, int n_tokens, int 
         }
     }
     for (int t = 0; t < n_tokens; t++) {
-        _mm512_storeu_ps(y + t * MX_TILE_ROWS, _mm512_mul_ps(sum[t], _mm512_set1_ps(w->factor)));
+        _mm512_storeu_ps(y + t * MX_TILE_ROWS, sum[t]);
     }
 }
 
