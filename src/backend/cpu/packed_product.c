@@ -205,16 +205,18 @@ static void finish(const product *p, const segment *seg, int32_t i, int64_t i_ti
     if (p->params->has_glu) {
         task->cpu->kernels->glu_row(y, y, up, n_rows * MX_TILE_ROWS, p->params->act);
     }
-    for (int64_t t = 0; t < n_rows; t++) {
-        const int64_t row = p->order ? p->order[first_row + t] : first_row + t;
-        float *dst = mx_cpu_f32(task, task->op->out[i]) + row * n_out + col;
-        if (residual != MX_NO_VALUE) {
-            const float *add = mx_cpu_f32(task, residual) + row * n_out + col;
-            for (int64_t k = 0; k < n; k++) {
-                y[t * MX_TILE_ROWS + k] += add[k];
-            }
+    float *out = mx_cpu_f32(task, task->op->out[i]) + col;
+    const float *add = residual == MX_NO_VALUE ? NULL : mx_cpu_f32(task, residual) + col;
+    for (int64_t t = 0; t < n_rows; t++, y += MX_TILE_ROWS) {
+        const int64_t at = (p->order ? p->order[first_row + t] : first_row + t) * n_out;
+        for (int64_t k = 0; add && k < n; k++) {
+            y[k] += add[at + k];
         }
-        memcpy(dst, y + t * MX_TILE_ROWS, (size_t)n * sizeof(float));
+        if (n == MX_TILE_ROWS) { /* a copy of known size is two or four moves */
+            memcpy(out + at, y, MX_TILE_ROWS * sizeof(float));
+        } else {
+            memcpy(out + at, y, (size_t)n * sizeof(float));
+        }
     }
 }
 
@@ -279,11 +281,16 @@ static void run_unit(const product *p, const segment *seg, int64_t unit, int64_t
     finish(p, seg, i, unit, seg->first_row + from, to - from, y[0], y[1]);
 }
 
+/* In turns of equal size: a short last one would expand all tiles for few rows. */
 static void run_units(const product *p, const segment *seg, int64_t from, int64_t to)
 {
-    for (int64_t row = 0; row < seg->n_rows; row += p->n_turn_rows) {
+    const int64_t n_turns = (seg->n_rows + p->n_turn_rows - 1) / p->n_turn_rows;
+    const int64_t n_blocks = (seg->n_rows + MX_MAX_BLOCK_TOKENS - 1) / MX_MAX_BLOCK_TOKENS;
+    for (int64_t turn = 0; turn < n_turns; turn++) {
+        const int64_t row_from = n_blocks * turn / n_turns * MX_MAX_BLOCK_TOKENS;
+        const int64_t row_to = MX_MIN(n_blocks * (turn + 1) / n_turns * MX_MAX_BLOCK_TOKENS, seg->n_rows);
         for (int64_t unit = from; unit < to; unit++) {
-            run_unit(p, seg, unit, row, MX_MIN(row + p->n_turn_rows, seg->n_rows));
+            run_unit(p, seg, unit, row_from, row_to);
         }
     }
 }
