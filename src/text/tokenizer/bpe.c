@@ -11,38 +11,39 @@
 #define FREE_SLOT UINT64_MAX
 #define BATCH     32
 
-static uint64_t make_pair(int32_t left, int32_t right)
+static uint64_t make_pair(const mx_bpe *bpe, int32_t left, int32_t right)
 {
-    return (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
+    return (uint64_t)(uint32_t)left << bpe->id_bits | (uint32_t)right;
 }
 
-static size_t pair_slot(uint64_t pair, size_t n_slots)
+static size_t pair_slot(const mx_bpe *bpe, uint64_t pair)
 {
     const uint64_t h = pair * UINT64_C(0x9E3779B97F4A7C15);
-    return (size_t)(h >> 32 ^ h >> 15) & (n_slots - 1);
+    return (size_t)(h >> 32 ^ h >> 15) & (bpe->n_slots - 1);
 }
 
-const mx_bpe_merge *mx_bpe_find_merge(const mx_bpe *bpe, int32_t left, int32_t right)
+uint32_t mx_bpe_find_rank(const mx_bpe *bpe, int32_t left, int32_t right)
 {
-    const uint64_t pair = make_pair(left, right);
-    for (size_t i = pair_slot(pair, bpe->n_slots);; i = (i + 1) & (bpe->n_slots - 1)) {
-        if (bpe->merges[i].pair == pair) {
-            return &bpe->merges[i];
+    const uint64_t pair = make_pair(bpe, left, right);
+    for (size_t i = pair_slot(bpe, pair);; i = (i + 1) & (bpe->n_slots - 1)) {
+        const uint64_t slot = bpe->merges[i];
+        if (slot >> bpe->rank_bits == pair && slot != FREE_SLOT) {
+            return (uint32_t)(slot & ((UINT64_C(1) << bpe->rank_bits) - 1));
         }
-        if (bpe->merges[i].pair == FREE_SLOT) {
-            return NULL;
+        if (slot == FREE_SLOT) {
+            return MX_BPE_NO_RANK;
         }
     }
 }
 
 /* Of two merges of the same pair the later counts. */
-static void put_merge(mx_bpe *bpe, uint64_t pair, uint32_t rank, int32_t id)
+static void put_merge(mx_bpe *bpe, uint64_t pair, size_t rank)
 {
-    size_t i = pair_slot(pair, bpe->n_slots);
-    while (bpe->merges[i].pair != FREE_SLOT && bpe->merges[i].pair != pair) {
+    size_t i = pair_slot(bpe, pair);
+    while (bpe->merges[i] != FREE_SLOT && bpe->merges[i] >> bpe->rank_bits != pair) {
         i = (i + 1) & (bpe->n_slots - 1);
     }
-    bpe->merges[i] = (mx_bpe_merge){pair, rank, id};
+    bpe->merges[i] = pair << bpe->rank_bits | rank;
 }
 
 /* The two sides of a merge, "a b" or ["a", "b"]. */
@@ -141,10 +142,7 @@ static mx_status put_batch(mx_bpe *bpe, merge_batch *b, size_t rank, mx_error *e
     }
     for (size_t i = 0; i < b->n; i++) {
         for (int k = 0; k < 3; k++) {
-            const mx_vocab_slot *slot = &bpe->vocab->slots[(size_t)b->hash[i][k] & (bpe->vocab->n_slots - 1)];
-            if (slot->id >= 0) {
-                MX_PREFETCH(bpe->vocab->pool + slot->at);
-            }
+            mx_vocab_prefetch(bpe->vocab, b->hash[i][k]);
         }
     }
     for (size_t i = 0; i < b->n; i++) {
@@ -154,10 +152,11 @@ static mx_status put_batch(mx_bpe *bpe, merge_batch *b, size_t rank, mx_error *e
                 return fail_unknown(rank + i, b->side[i][k], err);
             }
         }
-        MX_PREFETCH(&bpe->merges[pair_slot(make_pair(b->id[i][0], b->id[i][1]), bpe->n_slots)]);
+        MX_PREFETCH(&bpe->merges[pair_slot(bpe, make_pair(bpe, b->id[i][0], b->id[i][1]))]);
     }
     for (size_t i = 0; i < b->n; i++) {
-        put_merge(bpe, make_pair(b->id[i][0], b->id[i][1]), (uint32_t)(rank + i), b->id[i][2]);
+        put_merge(bpe, make_pair(bpe, b->id[i][0], b->id[i][1]), rank + i);
+        bpe->merged[rank + i] = b->id[i][2];
         if (bpe->junctions && (is_byte_token(b->side[i][0]) || is_byte_token(b->side[i][1]))) {
             drop_junctions(bpe); /* then a byte token may stand for a part of any character */
         }
@@ -168,18 +167,32 @@ static mx_status put_batch(mx_bpe *bpe, merge_batch *b, size_t rank, mx_error *e
     return MX_OK;
 }
 
-static mx_status read_merges(mx_bpe *bpe, yyjson_val *list, mx_error *err)
+/* The table, empty: as many bits for ids as the vocabulary needs, the rest for ranks. */
+static mx_status make_table(mx_bpe *bpe, size_t n_merges, mx_error *err)
 {
-    const size_t n_merges = yyjson_arr_size(list);
+    while ((size_t)1 << bpe->id_bits < bpe->vocab->n_ids) {
+        bpe->id_bits++;
+    }
+    bpe->rank_bits = MX_MIN(64 - 2 * bpe->id_bits, 31);
+    if (n_merges >= ((size_t)1 << bpe->rank_bits) - 1) {
+        return mx_fail(err, MX_FORMAT, "%zu merges are too many for %zu tokens", n_merges, bpe->vocab->n_ids);
+    }
     bpe->n_slots = 16;
     while (bpe->n_slots / 2 < n_merges) {
         bpe->n_slots *= 2;
     }
     bpe->merges = mx_malloc(bpe->n_slots * sizeof *bpe->merges);
-    if (!bpe->merges) {
+    bpe->merged = mx_malloc(n_merges * sizeof *bpe->merged);
+    if (!bpe->merges || !bpe->merged) {
         return mx_fail_no_memory(err, bpe->n_slots * sizeof *bpe->merges, "the merges");
     }
     memset(bpe->merges, 0xFF, bpe->n_slots * sizeof *bpe->merges); /* FREE_SLOT */
+    return MX_OK;
+}
+
+static mx_status read_merges(mx_bpe *bpe, yyjson_val *list, mx_error *err)
+{
+    MX_TRY(make_table(bpe, yyjson_arr_size(list), err));
     yyjson_arr_iter items = yyjson_arr_iter_with(list);
     merge_batch batch = {.joined = {.max = UINT32_MAX}};
     mx_status st = MX_OK;
@@ -194,20 +207,37 @@ done:
     return st;
 }
 
+/* Adds tokens first..end as the bytes they stand for, written to `bytes`. As in put_batch, slots are read ahead. */
+static mx_status add_raw(mx_bpe *bpe, size_t first, size_t end, char *bytes, mx_error *err)
+{
+    mx_str raw[BATCH];
+    uint64_t hash[BATCH];
+    for (size_t id = first; id < end; id++) {
+        const mx_str token = mx_vocab_view(bpe->vocab, (int32_t)id);
+        const size_t n = token.ptr ? mx_bytechars_decode(token, bytes) : MX_STR_NPOS;
+        raw[id - first] = (mx_str){n == MX_STR_NPOS ? NULL : bytes, n == MX_STR_NPOS ? 0 : n};
+        hash[id - first] = mx_vocab_hash(&bpe->raw, raw[id - first]);
+        bytes += raw[id - first].len;
+    }
+    for (size_t id = first; id < end; id++) {
+        if (raw[id - first].ptr) {
+            MX_TRY(mx_vocab_add_hashed(&bpe->raw, raw[id - first], (int64_t)id, hash[id - first], err));
+        }
+    }
+    return MX_OK;
+}
+
 /* Byte-level: the tokens as bytes, to take whole pieces from where ignore_merges asks for it. */
 static mx_status init_raw(mx_bpe *bpe, mx_error *err)
 {
-    char *bytes = mx_malloc(bpe->vocab->pool_len);
+    const mx_vocab *vocab = bpe->vocab;
+    char *bytes = mx_malloc(vocab->pool_len);
     if (!bytes) {
-        return mx_fail_no_memory(err, bpe->vocab->pool_len, "the bytes of tokens");
+        return mx_fail_no_memory(err, vocab->pool_len, "the bytes of tokens");
     }
-    mx_status st = mx_vocab_init(&bpe->raw, bpe->vocab->n_tokens, bpe->vocab->pool_len, err);
-    for (size_t id = 0; st == MX_OK && id < bpe->vocab->n_ids; id++) {
-        const mx_str token = mx_vocab_view(bpe->vocab, (int32_t)id);
-        const size_t n = token.ptr ? mx_bytechars_decode(token, bytes) : MX_STR_NPOS;
-        if (n != MX_STR_NPOS) {
-            st = mx_vocab_add(&bpe->raw, (mx_str){bytes, n}, (int64_t)id, err);
-        }
+    mx_status st = mx_vocab_init(&bpe->raw, vocab->n_tokens, vocab->pool_len, err);
+    for (size_t id = 0; st == MX_OK && id < vocab->n_ids; id += BATCH) {
+        st = add_raw(bpe, id, MX_MIN(id + BATCH, vocab->n_ids), bytes, err);
     }
     mx_free(bytes);
     return st;
@@ -310,6 +340,7 @@ done:
 void mx_bpe_deinit(mx_bpe *bpe)
 {
     mx_free(bpe->merges);
+    mx_free(bpe->merged);
     mx_free(bpe->char_ids);
     mx_free(bpe->junctions);
     mx_free(bpe->affixes);

@@ -11,19 +11,18 @@
 #include "text/tokenizer/tokenizer.h"
 #include "text/tokenizer/vocab.h"
 
-typedef struct mx_bpe_merge {
-    uint64_t pair; /* left id << 32 | right id; UINT64_MAX in a free slot */
-    uint32_t rank;
-    int32_t id; /* of the joined token */
-} mx_bpe_merge;
-
 #define MX_BPE_N_CHARS     0x10000
 #define MX_BPE_N_JUNCTIONS (1u << 18) /* bits */
+#define MX_BPE_NO_RANK     UINT32_MAX
 
 typedef struct mx_bpe {
     const mx_vocab *vocab;
-    mx_bpe_merge *merges;  /* owned; open addressing, at most half full */
-    size_t n_slots;        /* a power of two */
+    /* left id | right id | rank, packed: the lowest rank_bits are the rank, the others divided in two. All ones in a
+     * free slot. Open addressing, at most half full. */
+    uint64_t *merges; /* owned */
+    size_t n_slots;   /* a power of two */
+    unsigned rank_bits, id_bits;
+    int32_t *merged;       /* owned; rank -> id of the joined token */
     int32_t *char_ids;     /* owned; [MX_BPE_N_CHARS] the token of a character, -1: none. NULL in byte-level models */
     mx_vocab raw;          /* byte-level: the tokens as the bytes they stand for; found only where ignore_merges */
     int32_t byte_ids[256]; /* byte-level: the token of each byte, -1: none */
@@ -41,8 +40,7 @@ typedef struct mx_bpe {
 typedef struct mx_bpe_symbol {
     int32_t id;              /* -1: joined to its left neighbour */
     uint32_t previous, next; /* UINT32_MAX: none */
-    uint32_t rank;           /* of the merge with the next; UINT32_MAX: none */
-    int32_t merged;          /* its token */
+    uint32_t rank;           /* of the merge with the next; MX_BPE_NO_RANK: none */
 } mx_bpe_symbol;
 
 typedef struct mx_bpe_scratch {
@@ -68,8 +66,8 @@ mx_status mx_bpe_encode(const mx_bpe *bpe, mx_bpe_scratch *scratch, mx_str piece
 /* The end of the part of text that begins at byte `from` and that no merge leaves: text.len, or an earlier place. */
 size_t mx_bpe_cut(const mx_bpe *bpe, mx_str text, size_t from);
 
-/* The merge of two neighbours, or NULL. */
-const mx_bpe_merge *mx_bpe_find_merge(const mx_bpe *bpe, int32_t left, int32_t right);
+/* The rank of the merge of two neighbours, or MX_BPE_NO_RANK. */
+uint32_t mx_bpe_find_rank(const mx_bpe *bpe, int32_t left, int32_t right);
 
 /* Joins the n symbols in scratch->ids and appends what is left. MX_NO_MEMORY, MX_INVALID. */
 mx_status mx_bpe_join(const mx_bpe *bpe, mx_bpe_scratch *scratch, mx_ids *out, mx_error *err) MX_NODISCARD;

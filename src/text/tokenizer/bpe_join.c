@@ -6,42 +6,33 @@
 #include "text/tokenizer/bpe.h"
 
 #define N_SHORT 48 /* symbols; beyond about this many the heap wins */
-#define NO_RANK UINT32_MAX
 #define NONE    UINT32_MAX
 
 static mx_status join_short(const mx_bpe *bpe, int32_t *ids, size_t n, mx_ids *out, mx_error *err)
 {
     uint32_t ranks[N_SHORT]; /* of joining i and i + 1 */
-    int32_t merged[N_SHORT];
     for (size_t i = 0; i + 1 < n; i++) {
-        const mx_bpe_merge *m = mx_bpe_find_merge(bpe, ids[i], ids[i + 1]);
-        ranks[i] = m ? m->rank : NO_RANK;
-        merged[i] = m ? m->id : -1;
+        ranks[i] = mx_bpe_find_rank(bpe, ids[i], ids[i + 1]);
     }
     while (n > 1) {
         size_t best = 0;
         for (size_t i = 1; i + 1 < n; i++) {
             best = ranks[i] < ranks[best] ? i : best;
         }
-        if (ranks[best] == NO_RANK) {
+        if (ranks[best] == MX_BPE_NO_RANK) {
             break;
         }
-        ids[best] = merged[best];
+        ids[best] = bpe->merged[ranks[best]];
         n--;
         for (size_t i = best + 1; i < n; i++) {
             ids[i] = ids[i + 1];
             ranks[i - 1] = ranks[i];
-            merged[i - 1] = merged[i];
         }
         if (best + 1 < n) {
-            const mx_bpe_merge *m = mx_bpe_find_merge(bpe, ids[best], ids[best + 1]);
-            ranks[best] = m ? m->rank : NO_RANK;
-            merged[best] = m ? m->id : -1;
+            ranks[best] = mx_bpe_find_rank(bpe, ids[best], ids[best + 1]);
         }
         if (best > 0) {
-            const mx_bpe_merge *m = mx_bpe_find_merge(bpe, ids[best - 1], ids[best]);
-            ranks[best - 1] = m ? m->rank : NO_RANK;
-            merged[best - 1] = m ? m->id : -1;
+            ranks[best - 1] = mx_bpe_find_rank(bpe, ids[best - 1], ids[best]);
         }
     }
     return mx_ids_append(out, ids, n, err);
@@ -78,14 +69,12 @@ static mx_status push(mx_bpe_scratch *scratch, uint64_t item, mx_error *err)
     return MX_OK;
 }
 
-/* Looks up the merge of the symbol at `at` with its next, and puts it into the heap when in_heap asks for it. */
+/* Looks up the merge of the symbol at `at` with its next, and puts it into the heap. */
 static mx_status update(const mx_bpe *bpe, mx_bpe_scratch *scratch, uint32_t at, mx_error *err)
 {
     mx_bpe_symbol *s = &scratch->symbols[at];
-    const mx_bpe_merge *m = s->next == NONE ? NULL : mx_bpe_find_merge(bpe, s->id, scratch->symbols[s->next].id);
-    s->rank = m ? m->rank : NO_RANK;
-    s->merged = m ? m->id : -1;
-    return m ? push(scratch, (uint64_t)m->rank << 32 | at, err) : MX_OK;
+    s->rank = s->next == NONE ? MX_BPE_NO_RANK : mx_bpe_find_rank(bpe, s->id, scratch->symbols[s->next].id);
+    return s->rank == MX_BPE_NO_RANK ? MX_OK : push(scratch, (uint64_t)s->rank << 32 | at, err);
 }
 
 static mx_status join_long(const mx_bpe *bpe, mx_bpe_scratch *scratch, mx_ids *out, mx_error *err)
@@ -116,7 +105,7 @@ static mx_status join_long(const mx_bpe *bpe, mx_bpe_scratch *scratch, mx_ids *o
             continue; /* joined, or its neighbour changed since */
         }
         mx_bpe_symbol *right = &symbols[s->next];
-        s->id = s->merged;
+        s->id = bpe->merged[s->rank];
         s->next = right->next;
         right->id = -1;
         if (s->next != NONE) {

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "text/tokenizer/open.h"
+#include "text/tokenizer/shorthash.h"
 
 #define N_CACHED     ((size_t)1 << 15) /* words; 2 MiB */
 #define CACHED_BYTES 34
@@ -76,32 +77,6 @@ void mx_encoder_free(mx_encoder *enc)
     mx_free(enc);
 }
 
-static uint64_t load_part(const char *p, size_t n)
-{
-    uint64_t value = 0;
-    memcpy(&value, p, n);
-    return value;
-}
-
-/* For words of at most CACHED_BYTES bytes. */
-static uint64_t hash_word(mx_str word)
-{
-    const uint64_t k = UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t h = word.len * k;
-    const char *p = word.ptr;
-    size_t n = word.len;
-    for (; n >= 8; n -= 8, p += 8) {
-        h = (h ^ load_part(p, 8)) * k;
-        h ^= h >> 32;
-    }
-    if (n >= 4) {
-        h = (h ^ (load_part(p, 4) | load_part(p + n - 4, 4) << 32)) * k;
-    } else if (n) {
-        h = (h ^ ((uint64_t)(uint8_t)p[0] | (uint64_t)(uint8_t)p[n / 2] << 8 | (uint64_t)(uint8_t)p[n - 1] << 16)) * k;
-    }
-    return h ^ h >> 29;
-}
-
 static mx_status encode_long(mx_encoder *enc, mx_str word, mx_error *err)
 {
     return mx_token_model_encode(&enc->tok->model, &enc->model, word, enc->out, err);
@@ -112,10 +87,10 @@ static mx_status encode_word(mx_encoder *enc, mx_str word, mx_error *err)
     if (word.len > CACHED_BYTES) {
         return encode_long(enc, word, err);
     }
-    const uint64_t hash = hash_word(word);
+    const uint64_t hash = mx_short_hash(word);
     cached_word *slot = &enc->cache[(size_t)hash & (N_CACHED - 1)];
     const uint32_t tag = (uint32_t)(hash >> 32);
-    if (slot->tag == tag && slot->n_bytes == word.len && memcmp(slot->bytes, word.ptr, word.len) == 0) {
+    if (slot->tag == tag && slot->n_bytes == word.len && mx_short_eq(slot->bytes, word.ptr, word.len)) {
         return mx_ids_append(enc->out, slot->ids, slot->n_ids, err);
     }
     const size_t n_before = enc->out->len;

@@ -37,6 +37,25 @@ mx_status mx_token_model_kind(yyjson_val *val, mx_model_kind *kind, mx_error *er
     return mx_fail(err, MX_UNSUPPORTED, "the type \"%.*s\" is not known", MX_STR_ARG(type));
 }
 
+/* Some tokens on their way into the vocabulary: the slots of all are read before the first is used. */
+#define BATCH 16
+
+typedef struct token_batch {
+    size_t n;
+    mx_str token[BATCH];
+    int64_t id[BATCH];
+    uint64_t hash[BATCH];
+} token_batch;
+
+static mx_status add_batch(mx_vocab *vocab, token_batch *b, mx_error *err)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        MX_TRY(mx_vocab_add_hashed(vocab, b->token[i], b->id[i], b->hash[i], err));
+    }
+    b->n = 0;
+    return MX_OK;
+}
+
 /* {"token": id, ...} */
 static mx_status read_vocab(mx_vocab *vocab, yyjson_val *model, mx_error *err)
 {
@@ -46,6 +65,7 @@ static mx_status read_vocab(mx_vocab *vocab, yyjson_val *model, mx_error *err)
         return mx_fail(err, MX_FORMAT, "\"vocab\" is missing");
     }
     MX_TRY(mx_vocab_init(vocab, yyjson_obj_size(obj), yyjson_obj_size(obj) * 8, err));
+    token_batch batch = {0};
     yyjson_obj_iter items = yyjson_obj_iter_with(obj);
     for (yyjson_val *key; (key = yyjson_obj_iter_next(&items));) {
         yyjson_val *id = yyjson_obj_iter_get_val(key);
@@ -54,9 +74,14 @@ static mx_status read_vocab(mx_vocab *vocab, yyjson_val *model, mx_error *err)
             return mx_fail(err, MX_FORMAT, "token \"%.*s\" must have a whole number as its id, found %s",
                            (int)MX_MIN(token.len, (size_t)60), token.ptr, yyjson_get_type_desc(id));
         }
-        MX_TRY(mx_vocab_add(vocab, token, (int64_t)yyjson_get_uint(id), err));
+        batch.token[batch.n] = token;
+        batch.id[batch.n] = (int64_t)yyjson_get_uint(id);
+        batch.hash[batch.n] = mx_vocab_hash(vocab, token);
+        if (++batch.n == BATCH) {
+            MX_TRY(add_batch(vocab, &batch, err));
+        }
     }
-    return MX_OK;
+    return add_batch(vocab, &batch, err);
 }
 
 mx_status mx_token_model_init(mx_token_model *model, yyjson_val *val, bool takes_bytes, mx_error *err)

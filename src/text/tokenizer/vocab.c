@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "text/tokenizer/shorthash.h"
 #include "text/tokenizer/tokenizer.h"
 
 #define POOL_MAX ((size_t)UINT32_MAX - 1)
@@ -29,7 +30,7 @@ static mx_status resize_slots(mx_vocab *vocab, size_t n_tokens, mx_error *err)
     memset(slots, 0xFF, n_slots * sizeof *slots); /* id -1 */
     for (size_t i = 0; i < vocab->n_slots; i++) {
         if (vocab->slots[i].id >= 0) {
-            size_t at = (size_t)mx_str_hash(slot_str(vocab, &vocab->slots[i])) & (n_slots - 1);
+            size_t at = (size_t)mx_short_hash(slot_str(vocab, &vocab->slots[i])) & (n_slots - 1);
             while (slots[at].id >= 0) {
                 at = (at + 1) & (n_slots - 1);
             }
@@ -111,7 +112,7 @@ static mx_vocab_slot *find_slot(const mx_vocab *vocab, mx_str token, uint64_t ha
         if (slot->id < 0) {
             return slot;
         }
-        if (slot->tag == tag && mx_str_eq(slot_str(vocab, slot), token)) {
+        if (slot->tag == tag && slot->len == token.len && mx_short_eq(vocab->pool + slot->at, token.ptr, token.len)) {
             return slot;
         }
     }
@@ -119,8 +120,12 @@ static mx_vocab_slot *find_slot(const mx_vocab *vocab, mx_str token, uint64_t ha
 
 mx_status mx_vocab_add(mx_vocab *vocab, mx_str token, int64_t id, mx_error *err)
 {
+    return mx_vocab_add_hashed(vocab, token, id, mx_short_hash(token), err);
+}
+
+mx_status mx_vocab_add_hashed(mx_vocab *vocab, mx_str token, int64_t id, uint64_t hash, mx_error *err)
+{
     MX_TRY(resize_slots(vocab, vocab->n_tokens + 1, err));
-    const uint64_t hash = mx_str_hash(token);
     mx_vocab_slot *slot = find_slot(vocab, token, hash);
     const int32_t old = slot->id;
     MX_TRY(set_entry(vocab, token, id, err));
@@ -139,9 +144,17 @@ mx_status mx_vocab_add_hidden(mx_vocab *vocab, mx_str token, int64_t id, mx_erro
 
 uint64_t mx_vocab_hash(const mx_vocab *vocab, mx_str token)
 {
-    const uint64_t hash = mx_str_hash(token);
+    const uint64_t hash = mx_short_hash(token);
     MX_PREFETCH(&vocab->slots[(size_t)hash & (vocab->n_slots - 1)]);
     return hash;
+}
+
+void mx_vocab_prefetch(const mx_vocab *vocab, uint64_t hash)
+{
+    const mx_vocab_slot *slot = &vocab->slots[(size_t)hash & (vocab->n_slots - 1)];
+    if (slot->id >= 0) {
+        MX_PREFETCH(vocab->pool + slot->at);
+    }
 }
 
 int32_t mx_vocab_find_hashed(const mx_vocab *vocab, mx_str token, uint64_t hash)
@@ -151,5 +164,5 @@ int32_t mx_vocab_find_hashed(const mx_vocab *vocab, mx_str token, uint64_t hash)
 
 int32_t mx_vocab_find(const mx_vocab *vocab, mx_str token)
 {
-    return vocab->n_slots ? find_slot(vocab, token, mx_str_hash(token))->id : -1;
+    return vocab->n_slots ? find_slot(vocab, token, mx_short_hash(token))->id : -1;
 }

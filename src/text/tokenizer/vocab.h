@@ -49,10 +49,11 @@ mx_status mx_vocab_add_hidden(mx_vocab *vocab, mx_str token, int64_t id, mx_erro
 /* The id of a string, -1 where there is none. */
 int32_t mx_vocab_find(const mx_vocab *vocab, mx_str token);
 
-/* The same in two steps, so that a caller with many strings can let the memory work: the hash starts a read of the
- * slot. */
+/* The same in steps, so that a caller with many strings can let the memory work: each starts the reads of the next. */
 uint64_t mx_vocab_hash(const mx_vocab *vocab, mx_str token);
+void mx_vocab_prefetch(const mx_vocab *vocab, uint64_t hash);
 int32_t mx_vocab_find_hashed(const mx_vocab *vocab, mx_str token, uint64_t hash);
+mx_status mx_vocab_add_hashed(mx_vocab *vocab, mx_str token, int64_t id, uint64_t hash, mx_error *err) MX_NODISCARD;
 
 /* The string of an id; ptr NULL for a hole or an id out of range. Borrowed until the next add. */
 static inline mx_str mx_vocab_view(const mx_vocab *vocab, int32_t id)
