@@ -133,8 +133,6 @@ MX_TEST(maps_a_file_and_an_empty_file)
     mx_tmpdir_open(&dir);
     MX_CHECK_OK(mx_map_open(mx_tmpdir_write(&dir, "some", MX_STR("mapped")), &map, &err), &err);
     MX_CHECK_STR(((mx_str){(const char *)map.data, map.n_bytes}), MX_STR("mapped"));
-    mx_map_prefetch(&map, 2, 1000);
-    mx_map_prefetch(&map, 1000, 1);
     mx_map_close(&map);
     mx_map_close(&map);
     MX_CHECK_OK(mx_map_open(mx_tmpdir_write(&dir, "empty", MX_STR("")), &map, &err), &err);

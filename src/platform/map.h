@@ -19,8 +19,4 @@ mx_status mx_map_open(const char *path, mx_map *out, mx_error *err) MX_NODISCARD
 /* Unmaps. A zeroed object is fine. */
 void mx_map_close(mx_map *map);
 
-/* Asks the system to read a part from disk soon. A hint: returns at once and cannot fail; the part is clamped to the
- * file. */
-void mx_map_prefetch(const mx_map *map, size_t offset, size_t n_bytes);
-
 #endif

@@ -23,9 +23,6 @@ mx_status mx_thread_start(mx_thread *thread, const char *name, void (*run)(void 
 /* Waits for the end of the thread. */
 void mx_thread_join(mx_thread *thread);
 
-/* Gives the rest of the time slice away. */
-void mx_thread_yield(void);
-
 typedef struct mx_mutex {
     uint64_t opaque[8];
 } mx_mutex;

@@ -152,10 +152,3 @@ const mx_tensor *mx_checkpoint_at(const mx_checkpoint *checkpoint, size_t i_tens
 {
     return &checkpoint->tensors[i_tensor];
 }
-
-void mx_checkpoint_prefetch(const mx_checkpoint *checkpoint)
-{
-    for (size_t i = 0; i < checkpoint->n_files; i++) {
-        mx_map_prefetch(&checkpoint->maps[i], 0, checkpoint->maps[i].n_bytes);
-    }
-}

@@ -44,7 +44,4 @@ const mx_tensor *mx_checkpoint_find(const mx_checkpoint *checkpoint, mx_str name
 size_t mx_checkpoint_n_tensors(const mx_checkpoint *checkpoint);
 const mx_tensor *mx_checkpoint_at(const mx_checkpoint *checkpoint, size_t i_tensor);
 
-/* Asks the system to read all files from disk soon. A hint: returns at once. */
-void mx_checkpoint_prefetch(const mx_checkpoint *checkpoint);
-
 #endif

@@ -30,7 +30,6 @@ static void check_tensors(const char *letters)
     MX_CHECK_OK(mx_checkpoint_open(dir.path, &checkpoint, &err), &err);
     if (checkpoint) {
         MX_CHECK_I64(mx_checkpoint_n_tensors(checkpoint), strlen(letters));
-        mx_checkpoint_prefetch(checkpoint);
         for (const char *c = letters; *c; c++) {
             const char name[] = {*c, *c, '\0'};
             const mx_tensor *t = mx_checkpoint_find(checkpoint, mx_str_from(name));

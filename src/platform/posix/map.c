@@ -48,14 +48,3 @@ void mx_map_close(mx_map *map)
     }
     *map = (mx_map){0};
 }
-
-void mx_map_prefetch(const mx_map *map, size_t offset, size_t n_bytes)
-{
-    if (offset >= map->n_bytes) {
-        return;
-    }
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t start = offset / page * page;
-    const size_t n = MX_MIN(n_bytes, map->n_bytes - offset) + (offset - start);
-    (void)posix_madvise((void *)(uintptr_t)(map->data + start), n, POSIX_MADV_WILLNEED);
-}

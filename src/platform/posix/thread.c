@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -56,11 +55,6 @@ void mx_thread_join(mx_thread *thread)
 {
     pthread_join((pthread_t)thread->handle, NULL);
     thread->handle = 0;
-}
-
-void mx_thread_yield(void)
-{
-    sched_yield();
 }
 
 static pthread_mutex_t *mutex_of(mx_mutex *mutex)

@@ -55,23 +55,3 @@ void mx_map_close(mx_map *map)
     }
     *map = (mx_map){0};
 }
-
-/* As WIN32_MEMORY_RANGE_ENTRY, which some header sets lack, as they lack the function. */
-typedef struct memory_range {
-    void *address;
-    SIZE_T n_bytes;
-} memory_range;
-typedef BOOL(WINAPI *prefetch_function)(HANDLE process, ULONG_PTR n_ranges, memory_range *ranges, ULONG flags);
-
-void mx_map_prefetch(const mx_map *map, size_t offset, size_t n_bytes)
-{
-    if (offset >= map->n_bytes) {
-        return;
-    }
-    memory_range range = {(void *)(uintptr_t)(map->data + offset), MX_MIN(n_bytes, map->n_bytes - offset)};
-    const prefetch_function prefetch =
-        (prefetch_function)(void (*)(void))GetProcAddress(GetModuleHandleW(L"kernel32.dll"), "PrefetchVirtualMemory");
-    if (prefetch) {
-        prefetch(GetCurrentProcess(), 1, &range, 0);
-    }
-}

@@ -64,11 +64,6 @@ void mx_thread_join(mx_thread *thread)
     thread->handle = 0;
 }
 
-void mx_thread_yield(void)
-{
-    SwitchToThread();
-}
-
 static SRWLOCK *lock_of(mx_mutex *mutex)
 {
     return (SRWLOCK *)(void *)mutex->opaque;
