@@ -24,6 +24,8 @@ typedef struct run_machine {
     mx_arena arena;        /* owned */
     mx_plan plan;          /* owned */
     mx_executor *executor; /* owned */
+    bool samples_last; /* only the last row of each sequence's part of a step is sampled; `logits` keeps its other rows
+                        */
     int32_t n_page_cols;
     int32_t *tokens, *positions, *rows; /* [max_tokens] */
     int32_t *page_table;                /* [RUN_MAX_SEQS, n_page_cols] */
@@ -63,7 +65,9 @@ static inline void run_append(run_machine *m, mx_batch *batch, const run_seq *se
     for (int32_t j = 0; j < n; j++) {
         m->tokens[batch->n_tokens] = seq->tokens[seq->n_done + j];
         m->positions[batch->n_tokens] = seq->n_done + j;
-        m->rows[batch->n_tokens] = batch->n_tokens;
+        if (!m->samples_last || j == n - 1) {
+            m->rows[batch->n_samples++] = batch->n_tokens;
+        }
         batch->n_tokens++;
     }
     for (int32_t j = 0; j < m->n_page_cols; j++) {
@@ -89,7 +93,6 @@ static inline mx_status run_step(run_machine *m, run_seq *seqs, const int32_t *c
     if (batch.n_tokens == 0) {
         return MX_OK;
     }
-    batch.n_samples = batch.n_tokens;
     batch.tokens = m->tokens;
     batch.positions = m->positions;
     batch.row_start = row_start;
@@ -101,11 +104,11 @@ static inline mx_status run_step(run_machine *m, run_seq *seqs, const int32_t *c
     const int64_t n_vocab = m->plan.program->n_vocab;
     const float *logits = mx_executor_view_logits(m->executor);
     for (int32_t i = 0; i < n_seqs; i++) {
-        if (taken[i] > 0) {
-            memcpy(seqs[i].logits + seqs[i].n_done * n_vocab, logits, (size_t)(taken[i] * n_vocab) * sizeof *logits);
-            logits += taken[i] * n_vocab;
-            seqs[i].n_done += taken[i];
-        }
+        const int32_t n_rows = m->samples_last ? taken[i] > 0 : taken[i];
+        seqs[i].n_done += taken[i];
+        memcpy(seqs[i].logits + (seqs[i].n_done - n_rows) * n_vocab, logits,
+               (size_t)(n_rows * n_vocab) * sizeof *logits);
+        logits += n_rows * n_vocab;
     }
     return MX_OK;
 }

@@ -46,7 +46,7 @@ static mx_value build_all(mx_builder *b, const mx_model_config *c, const mx_fami
     }
     mx_builder_set_layer(b, -1);
     const mx_value x = mx_rmsnorm(b, mx_gather_samples(b, mx_stream(b)), "norm");
-    const mx_value y = mx_linear(b, x, c->is_tied || !has_lm_head ? "embed_tokens" : "lm_head", c->n_vocab, false);
+    const mx_value y = mx_logits(b, x, c->is_tied || !has_lm_head ? "embed_tokens" : "lm_head");
     return c->logit_softcap > 0 ? mx_softcap(b, y, (float)c->logit_softcap) : y;
 }
 

@@ -82,13 +82,24 @@ mx_value mx_rmsnorm_heads(mx_builder *b, mx_value x, const char *path)
     return norm_groups(b, x, path, b->shape.head_dim);
 }
 
-mx_value mx_linear(mx_builder *b, mx_value x, const char *path, int64_t n_out, bool has_bias)
+static mx_value linear_named(mx_builder *b, mx_value x, const char *path, int64_t n_out, bool has_bias,
+                             const char *name)
 {
     mx_op op = op_of(b, MX_OP_LINEAR, x);
     op.u.linear.n_weights = 1;
     op.u.linear.weights[0] = mx_builder_weight(b, path, "", 1, n_out, mx_builder_view_value(b, x)->n_cols);
     op.u.linear.biases[0] = has_bias ? mx_builder_weight(b, path, ".bias", 1, 1, n_out) : MX_NO_WEIGHT;
-    return emit(b, op, like(b, x, n_out), path);
+    return emit(b, op, like(b, x, n_out), name);
+}
+
+mx_value mx_linear(mx_builder *b, mx_value x, const char *path, int64_t n_out, bool has_bias)
+{
+    return linear_named(b, x, path, n_out, has_bias, path);
+}
+
+mx_value mx_logits(mx_builder *b, mx_value x, const char *path)
+{
+    return linear_named(b, x, path, b->shape.n_vocab, false, "logits");
 }
 
 /* "<path>.<name>" for the parts of a block. */

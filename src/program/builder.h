@@ -89,6 +89,9 @@ mx_value mx_rmsnorm_heads(mx_builder *b, mx_value x, const char *path);
 /* x times the transpose of the weight at `path`, which must be [n_out, n_cols of x]; plus `<path>.bias` [n_out]. */
 mx_value mx_linear(mx_builder *b, mx_value x, const char *path, int64_t n_out, bool has_bias);
 
+/* The program's output: mx_linear with the table at `path`, [S, n_vocab], under the name "logits". */
+mx_value mx_logits(mx_builder *b, mx_value x, const char *path);
+
 /* `<path>.q_proj`, `.k_proj`, `.v_proj`. */
 mx_qkv mx_linear_qkv(mx_builder *b, mx_value x, const char *path, bool has_bias);
 

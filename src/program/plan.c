@@ -76,36 +76,37 @@ static bool lifetimes_meet(const item *a, const item *b)
     return a->first_op <= b->last_op && b->first_op <= a->last_op;
 }
 
-/* The offset of the smallest gap that holds `it` beside the placed items it meets (`placed` is in order of offset). */
-static int64_t find_gap(const item *it, item *const *placed, int32_t n_placed)
+/* The offset of the smallest gap that holds `it` beside the placed items it meets; `placed` lists these by offset. */
+static int64_t find_gap(const item *it, const item *items, const int32_t *placed, int32_t n_placed)
 {
     int64_t best = -1;
     int64_t best_slack = INT64_MAX;
     int64_t end = 0; /* of what is occupied so far */
     for (int32_t i = 0; i < n_placed; i++) {
-        if (!lifetimes_meet(it, placed[i])) {
+        const item *other = &items[placed[i]];
+        if (!lifetimes_meet(it, other)) {
             continue;
         }
-        const int64_t slack = placed[i]->offset - end - it->n_bytes;
+        const int64_t slack = other->offset - end - it->n_bytes;
         if (slack >= 0 && slack < best_slack) {
             best = end;
             best_slack = slack;
         }
-        end = MX_MAX(end, placed[i]->offset + placed[i]->n_bytes);
+        end = MX_MAX(end, other->offset + other->n_bytes);
     }
     return best >= 0 ? best : end;
 }
 
-static void place_all(mx_plan *plan, item *items, int32_t n_items, item **placed)
+static void place_all(mx_plan *plan, item *items, int32_t n_items, int32_t *placed)
 {
     for (int32_t i = 0; i < n_items; i++) {
         item *it = &items[i];
-        it->offset = find_gap(it, placed, i);
+        it->offset = find_gap(it, items, placed, i);
         int32_t at = i;
-        for (; at > 0 && placed[at - 1]->offset > it->offset; at--) {
+        for (; at > 0 && items[placed[at - 1]].offset > it->offset; at--) {
             placed[at] = placed[at - 1];
         }
-        placed[at] = it;
+        placed[at] = i;
         plan->offsets[it->value] = it->offset;
         plan->n_scratch_bytes = MX_MAX(plan->n_scratch_bytes, it->offset + it->n_bytes);
     }
@@ -117,7 +118,7 @@ mx_status mx_plan_init(mx_plan *plan, const mx_program *program, int32_t max_tok
     mx_status st = MX_OK;
     const size_t n_values = (size_t)program->n_values;
     item *items = mx_calloc(n_values, sizeof *items);
-    item **placed = mx_calloc(n_values, sizeof *placed);
+    int32_t *placed = mx_calloc(n_values, sizeof *placed);
     plan->offsets = mx_calloc(n_values, sizeof *plan->offsets);
     if (!items || !placed || !plan->offsets) {
         st = mx_fail_no_memory(err, n_values * (sizeof *items + sizeof *placed + sizeof *plan->offsets), "a plan");

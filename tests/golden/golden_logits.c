@@ -101,14 +101,16 @@ typedef struct schedule {
     const char *name;
     int32_t n_seqs;
     int32_t n_steps; /* rows of counts before they repeat */
+    bool samples_last;
     int32_t counts[4][RUN_MAX_SEQS];
 } schedule;
 
 static const schedule schedules[] = {
-    {"at once", 1, 1, {{1 << 20}}},
-    {"in pieces", 1, 4, {{5}, {33}, {1}, {13}}},
-    {"token by token", 1, 1, {{1}}},
-    {"in a ragged batch", 4, 4, {{7, 1, 0, 19}, {1, 12, 3, 1}, {0, 1, 1, 1}, {17, 1, 1, 0}}},
+    {"at once", 1, 1, false, {{1 << 20}}},
+    {"in pieces", 1, 4, false, {{5}, {33}, {1}, {13}}},
+    {"token by token", 1, 1, false, {{1}}},
+    {"in a ragged batch", 4, 4, false, {{7, 1, 0, 19}, {1, 12, 3, 1}, {0, 1, 1, 1}, {17, 1, 1, 0}}},
+    {"the same, sampled at the ends", 4, 3, true, {{3, 1, 8, 1}, {1, 1, 1, 1}, {2, 40, 0, 1}}},
 };
 
 /* The other sequences of a batch: the golden one from the end, and turned by some tokens. */
@@ -153,7 +155,11 @@ static mx_status run_schedule(const mx_program *program, const cpu_setting *mode
             return mx_fail(err, MX_NO_MEMORY, "out of memory: logits");
         }
     }
+    if (s->samples_last) { /* rows that are not sampled count as right */
+        memcpy(seqs[0].logits, g->logits, (size_t)g->n_logits * sizeof *g->logits);
+    }
     MX_TRY_OR(done, st, run_open(&machine, program, g->n_ctx, RUN_MAX_SEQS * g->n_tokens, options, err));
+    machine.samples_last = s->samples_last;
     for (int32_t i = 0; seqs[0].n_done < g->n_tokens; i++) {
         MX_TRY_OR(done, st, run_step(&machine, seqs, s->counts[i % s->n_steps], s->n_seqs, err));
     }
