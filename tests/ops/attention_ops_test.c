@@ -224,7 +224,7 @@ MX_TEST(a_token_alone_gives_the_bits_that_it_has_in_a_batch)
         static fixture f;
         f = (fixture){0};
         build(&f, &op_cases[i], 2000 + i);
-        const size_t n_cols = (size_t)(op_cases[i].n_heads * op_cases[i].v_dim);
+        const size_t n_cols = (size_t)op_cases[i].n_heads * (size_t)op_cases[i].v_dim;
         float *all = (float *)calloc(RIG_MAX_TOKENS * n_cols, sizeof(float));
         for (int32_t v = 0; v < n_variants; v++) {
             mx_error err = {0};

@@ -312,7 +312,7 @@ mx_status mx_onig_escaped_char(mx_onig *o, int32_t *code_point)
     o->at += size;
     for (size_t i = 0; i + 1 < sizeof letters; i += 2) {
         if (c == letters[i]) {
-            *code_point = letters[i + 1];
+            *code_point = (uint8_t)letters[i + 1];
             return MX_OK;
         }
     }
