@@ -5,7 +5,7 @@
  *     expand(w, code, n_quads, src, n_groups, panel)
  *     panel_product(w, n_tokens, n_parts, panel, first_group, n_groups, x, y)
  *     dense_product(w, code, n_tokens, tile, x, y)
- * and the macro MX_PACKED_MAX_TOKENS, 4 or 8. fill_table then fills the rows of a table.
+ * and the macro MX_PACKED_MAX_TOKENS: 2, 4 or 8. fill_table then fills the rows of a table.
  */
 
 static MX_FORCE_INLINE void dot_any(const mx_packed *w, mx_pack_code code, const uint8_t *tile, const mx_acts *x,
@@ -40,10 +40,12 @@ static void panel_any(const mx_packed *w, const uint8_t *panel, int64_t first_gr
                 : panel_product(w, 8, 1, panel, first_group, n_groups, x, y);
         break;
 #endif
+#if MX_PACKED_MAX_TOKENS >= 4
     case 4:
         is_wide ? panel_product(w, 4, 2, panel, first_group, n_groups, x, y)
                 : panel_product(w, 4, 1, panel, first_group, n_groups, x, y);
         break;
+#endif
     case 2:
         is_wide ? panel_product(w, 2, 2, panel, first_group, n_groups, x, y)
                 : panel_product(w, 2, 1, panel, first_group, n_groups, x, y);
@@ -62,7 +64,9 @@ static MX_FORCE_INLINE void dense_any(const mx_packed *w, mx_pack_code code, con
 #if MX_PACKED_MAX_TOKENS >= 8
     case 8: dense_product(w, code, 8, tile, x, y); break;
 #endif
+#if MX_PACKED_MAX_TOKENS >= 4
     case 4: dense_product(w, code, 4, tile, x, y); break;
+#endif
     case 2: dense_product(w, code, 2, tile, x, y); break;
     default: dense_product(w, code, 1, tile, x, y); break;
     }
