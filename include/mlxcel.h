@@ -206,7 +206,7 @@ typedef struct mlxcel_request {
     /* Gives the text piece by piece, each of whole characters; the pieces joined are the text. Not 0: stop. May be
      * NULL. */
     int (*on_text)(void *arg, const char *text, size_t n_bytes);
-    /* Asked before each step (of at most 512 tokens of prompt, or one of answer). Not 0: stop. May be NULL. */
+    /* Asked before each step (of at most 128 tokens of prompt, or one of answer). Not 0: stop. May be NULL. */
     int (*should_stop)(void *arg);
     void *arg;
 } mlxcel_request;

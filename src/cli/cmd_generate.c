@@ -39,6 +39,13 @@ static int is_interrupted(void *arg)
     return mx_signal_is_interrupted();
 }
 
+/* A seed that is new each time and short enough to type. */
+static uint64_t new_seed(void)
+{
+    const int64_t times[] = {mx_clock_wall_s(), mx_clock_ns()};
+    return mx_str_hash((mx_str){(const char *)times, sizeof times}) & UINT32_MAX;
+}
+
 /* The model's recommendations, with what the command line says on top. */
 static mlxcel_sampling choose_sampling(const mlxcel_model *model, const mx_cli_options *options)
 {
@@ -50,10 +57,7 @@ static mlxcel_sampling choose_sampling(const mlxcel_model *model, const mx_cli_o
     s.min_p = options->min_p.is_set ? (float)options->min_p.value : s.min_p;
     s.repeat_penalty = options->repeat_penalty.is_set ? (float)options->repeat_penalty.value : s.repeat_penalty;
     s.repeat_last_n = options->repeat_last_n.is_set ? (int32_t)options->repeat_last_n.value : s.repeat_last_n;
-    const bool is_given = options->seed.is_set && options->seed.value >= 0;
-    s.seed =
-        is_given ? (uint64_t)options->seed.value : (uint64_t)mx_clock_wall_s() * 1000003u ^ (uint64_t)mx_clock_ns();
-    s.seed &= ((uint64_t)1 << 53) - 1; /* so that --seed takes what is printed */
+    s.seed = options->seed.is_set && options->seed.value >= 0 ? (uint64_t)options->seed.value : new_seed();
     return s;
 }
 
@@ -94,9 +98,11 @@ static void print_statistics(const mlxcel_result *r, const mlxcel_sampling *s, c
         [MLXCEL_FINISH_CONTEXT] = "the context is full",
         [MLXCEL_FINISH_CANCELLED] = "interrupted",
     };
-    mx_cli_note("%sprompt: %d tokens, %.1f tokens/s; generation: %d tokens, %.1f tokens/s", end,
-                (int)r->n_prompt_tokens, per_second(r->n_prompt_tokens, r->prompt_s), (int)r->n_new_tokens,
-                per_second(r->n_new_tokens - 1, r->generate_s));
+    mx_cli_note("%sprompt: %d tokens, %.1f tokens/s; generation: %d tokens", end, (int)r->n_prompt_tokens,
+                per_second(r->n_prompt_tokens, r->prompt_s), (int)r->n_new_tokens);
+    if (r->n_new_tokens > 1) {
+        mx_cli_note(", %.1f tokens/s", per_second(r->n_new_tokens - 1, r->generate_s));
+    }
     if (s->temperature > 0.0f) {
         mx_cli_note("; seed %llu", (unsigned long long)s->seed);
     }

@@ -175,6 +175,10 @@ static mx_status open_model(mlxcel_model *model, const char *dir, bool text_only
                        dir);
     }
     if (!text_only) {
+        const char *config = mx_path_join(&model->arena, dir, MX_STR("config.json"));
+        if (config && mx_file_kind_at(config) == MX_FILE_MISSING) {
+            return mx_fail(err, MX_NOT_FOUND, "\"%s\" has no config.json: it is not a model directory", dir);
+        }
         MX_TRY(mx_model_open(dir, NULL, &model->model, err));
     }
     MX_TRY_OR(done, st, read_text_files(model, &files, err));

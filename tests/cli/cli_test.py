@@ -184,7 +184,8 @@ def the_printed_seed_makes_the_same_text_again(cli):
 
 def counts_and_speeds_are_on_standard_error(cli):
     done = check_fine(cli.generate("-p", "abcde", "--no-chat-template", "-n", "9", "--temp", "0", "--seed", "1"))
-    check("prompt: 6 tokens, " in done.err and "generation: " in done.err and done.err.count("tokens/s") == 2, done.err)
+    check("prompt: 6 tokens, " in done.err and "generation: 9 tokens, " in done.err, done.err)
+    check(done.err.count("tokens/s") == 2, done.err)
     check(done.out.endswith("\n"))
 
 
@@ -462,8 +463,42 @@ def any_declared_end_token_ends_the_text(cli):
     check(True in ends)
 
 
+# ---- the real test model
+
+
+def demo_model(cli):
+    """The model of tools/fetch-demo-model.py, and the reference's answers (tests/smollm2/make_greedy.py)."""
+    cache = pathlib.Path(os.environ.get("MLXCEL_CACHE_DIR") or pathlib.Path.home() / ".cache/mlxcel")
+    model = cache / "demo/SmolLM2-135M-Instruct-4bit"
+    if not model.is_dir():
+        raise Skip("the test model is not in the cache (tools/fetch-demo-model.py obtains it)")
+    cases = json.loads((pathlib.Path(__file__).parent.parent / "smollm2/greedy.json").read_text(encoding="utf-8"))
+    return model, cases
+
+
+def prompts_of_the_test_model_are_those_of_the_reference(cli):
+    model, cases = demo_model(cli)
+    for case in cases:
+        ids = check_fine(cli("tokenize", "-m", cli.path(model), "--chat", "-p", case["text"])).out
+        check([int(word) for word in ids.split()] == case["prompt"], case["text"])
+
+
+def answers_of_the_test_model_are_those_of_the_reference(cli):
+    model, cases = demo_model(cli)
+    if not cli.is_native and not cli.is_wine:
+        raise Skip("a real model is too slow under this emulator; smollm2_test has run it")
+    clear = [case for case in cases if min(case["margins"]) > 0.04]  # no near-tie on the way
+    for case in clear[:4]:
+        answer = [token for token in case["tokens"] if token != 2]
+        wanted = check_fine(cli("detokenize", "-m", cli.path(model), *answer)).out
+        done = check_fine(cli.generate("-p", case["text"], "-n", "64", "--temp", "0", model=model))
+        check(done.out.rstrip("\n") == wanted.rstrip("\n"), repr(done.out), "wanted", repr(wanted))
+        check(("ended its text" in done.err) == (case["tokens"][-1] == 2), done.err)
+
+
 TESTS = [value for name, value in list(globals().items())
-         if callable(value) and getattr(value, "__code__", None) and value.__code__.co_varnames[:1] == ("cli",)]
+         if callable(value) and getattr(value, "__code__", None) and value.__code__.co_varnames[:1] == ("cli",)
+         and value is not demo_model]
 
 
 def main():
