@@ -57,11 +57,10 @@ int mx_cmd_tokenize(const mx_cli_options *options)
     } else if (mx_cli_open_text(options, &model, &api) != MLXCEL_OK ||
                tokenize(model, options, mx_buf_view(&text), &tokens, &api) != MLXCEL_OK) {
         code = mx_cli_fail_api(&api);
-    } else if ((options->show_pieces ? print_pieces(model, &tokens, &out, &err) : print_ids(&tokens, &out, &err)) !=
-               MX_OK) {
-        code = mx_cli_fail(&err);
     } else {
-        code = mx_cli_print(mx_buf_view(&out));
+        const mx_status st =
+            options->show_pieces ? print_pieces(model, &tokens, &out, &err) : print_ids(&tokens, &out, &err);
+        code = st == MX_OK ? mx_cli_print(mx_buf_view(&out)) : mx_cli_fail(&err);
     }
     mlxcel_tokens_free(&tokens);
     mlxcel_model_close(model);

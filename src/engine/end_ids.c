@@ -4,6 +4,7 @@
  * disagree; a text that misses its end runs on to the limit. All that they name count, and the chat template is asked
  * too: the special token that it writes behind an answer is the one that the model was taught to end with.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -43,6 +44,7 @@ static void add_tokenizer_config(mlxcel_model *model, mx_str text)
 /* The special token at the beginning of text, white space left aside. */
 static void add_token_at(mlxcel_model *model, mx_str text)
 {
+    assert(text.ptr);
     while (text.len > 0 && strchr(" \t\r\n", text.ptr[0])) {
         text = mx_str_slice(text, 1, text.len);
     }

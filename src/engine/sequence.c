@@ -27,6 +27,7 @@ mx_status mx_sequence_init(mx_sequence *sequence, mx_kv_pages *pool, int32_t max
 
 void mx_sequence_deinit(mx_sequence *sequence)
 {
+    assert(sequence->n_pages == 0 || sequence->pages);
     for (int32_t i = sequence->n_pages - 1; i >= 0; i--) {
         mx_kv_pages_drop(sequence->pool, sequence->pages[i]);
     }
