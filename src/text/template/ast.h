@@ -144,7 +144,7 @@ typedef struct mx_tpl_filter mx_tpl_filter;
 struct mx_tpl_node {
     uint8_t kind; /* mx_tpl_node_kind */
     uint8_t op;   /* BINARY, UNARY: mx_tpl_op */
-    bool flag;    /* FOR: recursive; BLOCK: scoped; SET, SET_BLOCK, MACRO: of the top level */
+    bool flag;    /* FOR: recursive; BLOCK: scoped; SET, SET_BLOCK, MACRO: of the top level; GETITEM: constant.c */
     int32_t line;
     int32_t height; /* nodes on the longest way down, itself counted */
     union {

@@ -176,6 +176,9 @@ static mx_status eval_getitem(mx_tpl_run *run, const mx_tpl_node *node, mx_tpl_v
         mx_tpl_value bounds[3];
         MX_TRY(eval_bounds(run, node->as.expr.b, bounds));
         run->line = node->line;
+        if (node->flag && !mx_tpl_can_slice(obj, bounds)) {
+            return mx_tpl_new_undefined(run, obj, MX_TPL_LITERAL("slice"), false, out);
+        }
         return mx_tpl_slice(run, obj, bounds, out);
     }
     MX_TRY(mx_tpl_eval(run, node->as.expr.b, &key));

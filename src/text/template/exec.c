@@ -187,6 +187,15 @@ static mx_status exec_set_block(mx_tpl_run *run, const mx_tpl_node *node, mx_tpl
     return node->flag ? export(run, node->as.set.target) : MX_OK;
 }
 
+/* The result of a filter block or a call: not made a string and not escaped, so it must be one. */
+static mx_status put_result(mx_tpl_run *run, mx_tpl_value text)
+{
+    if (!mx_tpl_is_str(text)) {
+        return mx_tpl_fail_type(run, "expected str instance, %s found", mx_tpl_type_name(text));
+    }
+    return mx_tpl_put(run, mx_tpl_view(text));
+}
+
 static mx_status exec_filter_block(mx_tpl_run *run, const mx_tpl_node *node, mx_tpl_flow *flow)
 {
     mx_tpl_value text;
@@ -197,7 +206,7 @@ static mx_status exec_filter_block(mx_tpl_run *run, const mx_tpl_node *node, mx_
     }
     *slot_of(run, node->as.block.captured->as.name.ref) = text;
     MX_TRY(mx_tpl_eval(run, node->as.block.expr, &text));
-    MX_TRY(run->autoescape ? mx_tpl_put_escaped_value(run, text) : mx_tpl_put_str(run, text));
+    MX_TRY(put_result(run, text));
     mx_tpl_scope_leave(run, &node->as.block.scope);
     return MX_OK;
 }
@@ -273,7 +282,7 @@ static mx_status exec_call_block(mx_tpl_run *run, const mx_tpl_node *node, mx_tp
     MX_TRY(with_caller(run, &args, caller, &args));
     run->line = node->line;
     MX_TRY(mx_tpl_call(run, callee, &args, &text));
-    return run->autoescape ? mx_tpl_put_escaped_value(run, text) : mx_tpl_put_str(run, text);
+    return put_result(run, text);
 }
 
 static mx_status exec_generation(mx_tpl_run *run, const mx_tpl_node *node, mx_tpl_flow *flow)

@@ -218,15 +218,15 @@ static mx_status filter_slice(mx_tpl_run *run, mx_tpl_value self, const mx_tpl_v
 
 static mx_status next_pair(mx_tpl_run *run, mx_tpl_iter *iter, mx_tpl_value *item, bool *has_item)
 {
-    mx_tpl_cursor *cursor = iter->state;
-    if (cursor->over.kind == MX_TPL_UNDEFINED) {
-        *has_item = false;
-        return MX_OK;
-    }
-    if (cursor->over.kind != MX_TPL_ITEMS) {
-        return mx_tpl_fail_type(run, "can only get item pairs from a mapping");
-    }
-    return mx_tpl_cursor_next(run, cursor, item, has_item);
+    return mx_tpl_cursor_next(run, iter->state, item, has_item);
+}
+
+static mx_status no_pair(mx_tpl_run *run, mx_tpl_iter *iter, mx_tpl_value *item, bool *has_item)
+{
+    (void)iter;
+    (void)item;
+    (void)has_item;
+    return mx_tpl_fail_type(run, "can only get item pairs from a mapping");
 }
 
 static mx_status filter_items(mx_tpl_run *run, mx_tpl_value self, const mx_tpl_value *args, mx_tpl_value *out)
@@ -238,7 +238,8 @@ static mx_status filter_items(mx_tpl_run *run, mx_tpl_value self, const mx_tpl_v
     if (self.kind == MX_TPL_DICT) {
         state->over.kind = MX_TPL_ITEMS;
     }
-    return mx_tpl_new_iter(run, "generator", state, next_pair, out);
+    const bool has_pairs = self.kind == MX_TPL_DICT || self.kind == MX_TPL_UNDEFINED;
+    return mx_tpl_new_iter(run, "generator", state, has_pairs ? next_pair : no_pair, out);
 }
 
 /* Whether joining escapes: in autoescape mode, when the separator or an item is markup. */

@@ -74,7 +74,7 @@ static mx_status take_number(percent_state *s, int64_t *out)
         mx_tpl_value v;
         s->at++;
         MX_TRY(next_value(s, &v));
-        if (!mx_tpl_is_integral(v)) {
+        if (!mx_tpl_is_integral(v) || s->escapes) {
             return mx_tpl_fail_type(s->run, "* wants int");
         }
         return mx_tpl_to_index(s->run, v, out);
@@ -263,12 +263,14 @@ static mx_status convert(percent_state *s)
     conversion c;
     mx_tpl_value v;
     bool has_key = false;
-    MX_TRY(take_key(s, &v, &has_key));
-    MX_TRY(take_conversion(s, &c));
-    if (c.type == '%') {
+    if (s->at < s->format.len && s->format.ptr[s->at] == '%') {
+        s->at++;
         return mx_tpl_put_char(s->run, '%');
     }
-    if (!strchr("diuoxXeEfFgGcrsa", c.type)) {
+    MX_TRY(take_key(s, &v, &has_key));
+    MX_TRY(take_conversion(s, &c));
+    /* Markup passes on its values wrapped, and the wrapping is no integer and no character. */
+    if (!strchr("diuoxXeEfFgGcrsa", c.type) || (s->escapes && strchr("oxXc", c.type))) {
         return mx_tpl_fail_type(s->run, "unsupported format character '%c'", c.type);
     }
     if (!has_key) {

@@ -31,6 +31,9 @@ static mx_status global_range(mx_tpl_run *run, mx_tpl_value self, const mx_tpl_v
 static mx_status set_pairs(mx_tpl_run *run, mx_tpl_dict *dict, mx_tpl_value from)
 {
     mx_tpl_cursor cursor;
+    if (from.kind == MX_TPL_UNDEFINED) {
+        return mx_tpl_fail_undefined(run, from);
+    }
     if (from.kind == MX_TPL_DICT) {
         from.kind = MX_TPL_ITEMS;
     }

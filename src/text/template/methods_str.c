@@ -17,9 +17,8 @@ static mx_status want_str(mx_tpl_run *run, mx_tpl_value v)
 /* An argument that goes into self: escaped where self is markup. */
 static mx_status joined_arg(mx_tpl_run *run, mx_tpl_value self, mx_tpl_value *arg)
 {
-    MX_TRY(want_str(run, *arg));
     if (!mx_tpl_is_markup(self)) {
-        return MX_OK;
+        return want_str(run, *arg);
     }
     const size_t mark = mx_tpl_mark(run);
     MX_TRY(mx_tpl_put_escaped_value(run, *arg));

@@ -1,6 +1,7 @@
 /* number.c - Python's arithmetic. */
-#include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "text/template/bigint.h"
 #include "text/template/run.h"
@@ -170,7 +171,30 @@ static mx_status int_power(mx_tpl_run *run, mx_tpl_value a, mx_tpl_value b, mx_t
     return MX_OK;
 }
 
-/* True division rounds the exact quotient; beyond 53 bits the operands must not be rounded first. */
+/* True division rounds the exact quotient once. Operands beyond 53 bits would be rounded before: their quotient is
+ * taken to forty digits, and one more that tells whether something is left. */
+static mx_status exact_quotient(mx_tpl_run *run, mx_tpl_value a, mx_tpl_value b, double estimate, mx_tpl_value *out)
+{
+    mx_tpl_value power;
+    mx_tpl_value quotient;
+    mx_tpl_value rest;
+    char text[80];
+    const double magnitude = fabs(estimate) > 0 ? floor(log10(fabs(estimate))) : 0;
+    const int64_t shift = 40 - (int64_t)magnitude;
+    MX_TRY(mx_tpl_arithmetic(run, MX_TPL_OP_POW, mx_tpl_int(10), mx_tpl_int(shift < 0 ? -shift : shift), &power));
+    MX_TRY(mx_tpl_arithmetic(run, MX_TPL_OP_MUL, shift < 0 ? b : a, power, shift < 0 ? &b : &a));
+    MX_TRY(mx_tpl_arithmetic(run, MX_TPL_OP_FLOORDIV, a, b, &quotient));
+    MX_TRY(mx_tpl_arithmetic(run, MX_TPL_OP_MOD, a, b, &rest));
+    const size_t mark = mx_tpl_mark(run);
+    MX_TRY(mx_tpl_put_int(run, quotient));
+    const size_t n = MX_MIN(run->text.len - mark, (size_t)60);
+    memcpy(text, run->text.data + mark, n);
+    run->text.len = mark;
+    snprintf(text + n, sizeof text - n, "%de%lld", mx_tpl_truth(run, rest), (long long)(-shift - 1));
+    *out = mx_tpl_float(strtod(text, NULL));
+    return MX_OK;
+}
+
 static mx_status int_divide(mx_tpl_run *run, mx_tpl_value a, mx_tpl_value b, mx_tpl_value *out)
 {
     const double x = mx_tpl_as_double(a);
@@ -181,14 +205,11 @@ static mx_status int_divide(mx_tpl_run *run, mx_tpl_value a, mx_tpl_value b, mx_
     if (isinf(x) || isinf(y)) {
         return mx_tpl_fail_type(run, "integer division result too large for a float");
     }
-    /* Within 53 bits the operands are exact; beyond, a longer format keeps them so where the machine has one. */
-    const bool is_exact = fabs(x) <= 9007199254740992.0 && fabs(y) <= 9007199254740992.0;
-    if (!is_exact && LDBL_MANT_DIG >= 64 && a.kind != MX_TPL_BIG && b.kind != MX_TPL_BIG) {
-        *out = mx_tpl_float((double)((long double)small(a) / (long double)small(b)));
+    if (fabs(x) <= 9007199254740992.0 && fabs(y) <= 9007199254740992.0) {
+        *out = mx_tpl_float(x / y);
         return MX_OK;
     }
-    *out = mx_tpl_float(x / y);
-    return MX_OK;
+    return exact_quotient(run, a, b, x / y, out);
 }
 
 static mx_status int_arithmetic(mx_tpl_run *run, mx_tpl_op op, mx_tpl_value a, mx_tpl_value b, mx_tpl_value *out)

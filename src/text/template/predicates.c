@@ -29,8 +29,27 @@ KIND_TEST(test_escaped, mx_tpl_is_markup(self))
 KIND_TEST(test_sequence, mx_tpl_is_str(self) || mx_tpl_is_list(self) || self.kind == MX_TPL_BYTES ||
                              self.kind == MX_TPL_DICT || self.kind == MX_TPL_RANGE || self.kind == MX_TPL_UNDEFINED)
 KIND_TEST(test_sameas, mx_tpl_same(self, args[0]))
-KIND_TEST(test_filter, mx_tpl_is_str(self) && mx_tpl_find_filter(mx_tpl_view(self)))
-KIND_TEST(test_test, mx_tpl_is_str(self) && mx_tpl_find_test(mx_tpl_view(self)))
+
+/* Whether a name is in one of the tables. Python looks it up in a dict, so it must be hashable. */
+static mx_status is_name(mx_tpl_run *run, mx_tpl_value self, const mx_tpl_filter *(*find)(mx_str), mx_tpl_value *out)
+{
+    uint64_t hash = 0;
+    MX_TRY(mx_tpl_hash(run, self, &hash));
+    *out = mx_tpl_bool(mx_tpl_is_str(self) && find(mx_tpl_view(self)));
+    return MX_OK;
+}
+
+static mx_status test_filter(mx_tpl_run *run, mx_tpl_value self, const mx_tpl_value *args, mx_tpl_value *out)
+{
+    (void)args;
+    return is_name(run, self, mx_tpl_find_filter, out);
+}
+
+static mx_status test_test(mx_tpl_run *run, mx_tpl_value self, const mx_tpl_value *args, mx_tpl_value *out)
+{
+    (void)args;
+    return is_name(run, self, mx_tpl_find_test, out);
+}
 
 /* self % by, compared with `rest` */
 static mx_status rest_is(mx_tpl_run *run, mx_tpl_value self, mx_tpl_value by, int64_t rest, mx_tpl_value *out)

@@ -350,6 +350,7 @@ static mx_status resolve_cond(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node
 static mx_status resolve_use(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node *node)
 {
     MX_TRY(resolve(r, s, node->as.use.of));
+    mx_tpl_mark_constant_slices(node, node->as.use.of);
     const bool is_filter = node->kind == MX_TPL_NODE_FILTER;
     if (is_filter || node->kind == MX_TPL_NODE_TEST) {
         node->as.use.what = is_filter ? mx_tpl_find_filter(node->as.use.name) : mx_tpl_find_test(node->as.use.name);
@@ -373,6 +374,18 @@ static mx_status resolve_expr(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node
     mx_tpl_node *const parts[] = {node->as.expr.a, node->as.expr.b, node->as.expr.c};
     for (size_t i = 0; i < MX_COUNTOF(parts); i++) {
         MX_TRY(parts[i] ? resolve(r, s, parts[i]) : MX_OK);
+        mx_tpl_mark_constant_slices(node, parts[i]);
+    }
+    return MX_OK;
+}
+
+/* What is printed is evaluated alone; what is in a list, as a part of it. */
+static mx_status resolve_items(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node *node)
+{
+    for (int32_t i = 0; i < node->as.items.n; i++) {
+        mx_tpl_node *item = node->as.items.items[i];
+        MX_TRY(resolve(r, s, item));
+        mx_tpl_mark_constant_slices(node->kind == MX_TPL_NODE_OUTPUT ? item : node, item);
     }
     return MX_OK;
 }
@@ -400,7 +413,7 @@ static mx_status resolve(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node *nod
     case MX_TPL_NODE_LIST:
     case MX_TPL_NODE_DICT:
     case MX_TPL_NODE_CONCAT:
-    case MX_TPL_NODE_OUTPUT: return resolve_all(r, s, &node->as.items);
+    case MX_TPL_NODE_OUTPUT: return resolve_items(r, s, node);
     case MX_TPL_NODE_UNARY:
     case MX_TPL_NODE_BINARY:
     case MX_TPL_NODE_AND:

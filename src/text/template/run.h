@@ -181,6 +181,7 @@ bool mx_tpl_parse_float(mx_str text, double *out);
 mx_status mx_tpl_getattr(mx_tpl_run *run, mx_tpl_value obj, mx_str name, mx_tpl_value *out) MX_NODISCARD;
 mx_status mx_tpl_getitem(mx_tpl_run *run, mx_tpl_value obj, mx_tpl_value key, mx_tpl_value *out) MX_NODISCARD;
 mx_status mx_tpl_slice(mx_tpl_run *run, mx_tpl_value obj, const mx_tpl_value bounds[3], mx_tpl_value *out) MX_NODISCARD;
+bool mx_tpl_can_slice(mx_tpl_value obj, const mx_tpl_value bounds[3]);
 /* Python's own attribute, not the sandbox's view: *found false where there is none. */
 mx_status mx_tpl_attribute(mx_tpl_run *run, mx_tpl_value obj, mx_str name, mx_tpl_value *out, bool *found) MX_NODISCARD;
 typedef struct mx_tpl_span {

@@ -135,8 +135,7 @@ static mx_status split_words(mx_tpl_run *run, mx_tpl_value s, int64_t max_split,
     size_t at = skip_space(text, 0);
     while (at < text.len) {
         if (max_split == 0) {
-            const size_t to = at + mx_tpl_trim(mx_str_slice(text, at, text.len), false, true).len;
-            return mx_tpl_vec_push(run, out, mx_tpl_part(s, at, to));
+            return mx_tpl_vec_push(run, out, mx_tpl_part(s, at, text.len));
         }
         const size_t end = skip_word(text, at);
         MX_TRY(mx_tpl_vec_push(run, out, mx_tpl_part(s, at, end)));
@@ -153,9 +152,9 @@ static mx_status split_words_right(mx_tpl_run *run, mx_tpl_value s, int64_t max_
     while (end > 0) {
         size_t from = end;
         if (max_split == 0) {
-            from = skip_space(text, 0);
+            return mx_tpl_vec_push(run, out, mx_tpl_part(s, 0, end));
         }
-        while (from > 0 && max_split != 0) {
+        while (from > 0) {
             size_t before = from;
             if (mx_tpl_is_space(mx_tpl_char_before(text, &before))) {
                 break;
@@ -163,9 +162,6 @@ static mx_status split_words_right(mx_tpl_run *run, mx_tpl_value s, int64_t max_
             from = before;
         }
         MX_TRY(mx_tpl_vec_push(run, out, mx_tpl_part(s, from, end)));
-        if (max_split == 0) {
-            return MX_OK;
-        }
         end = mx_tpl_trim(mx_str_slice(text, 0, from), false, true).len;
         max_split -= max_split > 0;
     }

@@ -87,7 +87,6 @@ static mx_status put_directive(mx_tpl_run *run, const mx_template_clock *t, char
     case 'D':
     case 'x': return mx_tpl_put_time(run, t, MX_STR("%m/%d/%y"));
     case 'e': return put_number(run, two_blank, t->day);
-    case 'f': return mx_tpl_put(run, MX_STR("000000"));
     case 'F': return mx_tpl_put_time(run, t, MX_STR("%Y-%m-%d"));
     case 'g': (void)iso_week(t, &iso_year); return put_number(run, two, iso_year % 100);
     case 'G': (void)iso_week(t, &iso_year); return put_number(run, "%d", iso_year);
@@ -134,7 +133,11 @@ mx_status mx_tpl_put_time(mx_tpl_run *run, const mx_template_clock *time, mx_str
         }
         char pad = '\0';
         i++;
-        if (i + 1 < format.len && strchr("-_0^#", format.ptr[i])) {
+        if (format.ptr[i] == 'f') {
+            MX_TRY(mx_tpl_put(run, MX_STR("000000"))); /* microseconds; Python's own, so without padding */
+            continue;
+        }
+        if (i + 1 < format.len && strchr("-_0", format.ptr[i])) {
             pad = format.ptr[i++];
         }
         MX_TRY(put_directive(run, time, format.ptr[i], pad));

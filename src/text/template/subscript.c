@@ -33,7 +33,7 @@ static bool is_dunder(mx_str name)
         "__hash__",         "__repr__",    "__str__",     "__reduce__", "__new__",          "__dir__",
         "__ne__",           "__lt__",      "__gt__",      "__le__",     "__ge__",           "__format__",
         "__getattribute__", "__setattr__", "__delattr__", "__sizeof__", "__subclasshook__", "__init_subclass__",
-        "__reduce_ex__"};
+        "__reduce_ex__",    "__len__",     "__iter__"};
     return is_one_of(name, common, MX_COUNTOF(common));
 }
 
@@ -186,7 +186,7 @@ static mx_status item(mx_tpl_run *run, mx_tpl_value obj, mx_tpl_value key, mx_tp
 mx_status mx_tpl_getattr(mx_tpl_run *run, mx_tpl_value obj, mx_str name, mx_tpl_value *out)
 {
     bool found = false;
-    if (obj.kind == MX_TPL_UNDEFINED) {
+    if (obj.kind == MX_TPL_UNDEFINED && !is_dunder(name)) {
         return mx_tpl_fail_undefined(run, obj);
     }
     MX_TRY(safe_attribute(run, obj, name, out, &found));
@@ -281,6 +281,17 @@ static mx_status slice_str(mx_tpl_run *run, mx_tpl_value s, mx_tpl_span span, mx
     }
     out->kind = s.kind;
     return MX_OK;
+}
+
+bool mx_tpl_can_slice(mx_tpl_value obj, const mx_tpl_value bounds[3])
+{
+    for (int i = 0; i < 3; i++) {
+        if (bounds[i].kind != MX_TPL_NONE && !mx_tpl_is_integral(bounds[i])) {
+            return false;
+        }
+    }
+    return mx_tpl_is_str(obj) || mx_tpl_is_list(obj) || obj.kind == MX_TPL_RANGE || obj.kind == MX_TPL_BYTES ||
+           obj.kind == MX_TPL_UNDEFINED;
 }
 
 mx_status mx_tpl_slice(mx_tpl_run *run, mx_tpl_value obj, const mx_tpl_value bounds[3], mx_tpl_value *out)
