@@ -52,7 +52,8 @@ typedef struct mx_tpl_func mx_tpl_func;
     X(AUTOESCAPE, "{% autoescape %}") \
     X(BLOCK, "{% block %}")           \
     X(BREAK, "{% break %}")           \
-    X(CONTINUE, "{% continue %}")
+    X(CONTINUE, "{% continue %}")     \
+    X(OTHER, "tag for other templates")
 
 typedef enum mx_tpl_node_kind {
 #define X(name, text) MX_TPL_NODE_##name,
@@ -144,7 +145,7 @@ typedef struct mx_tpl_filter mx_tpl_filter;
 struct mx_tpl_node {
     uint8_t kind; /* mx_tpl_node_kind */
     uint8_t op;   /* BINARY, UNARY: mx_tpl_op */
-    bool flag;    /* FOR: recursive; BLOCK: scoped; SET, SET_BLOCK, MACRO: of the top level; GETITEM: constant.c */
+    bool flag; /* FOR: recursive; BLOCK: scoped; SET, SET_BLOCK, MACRO: of the top level; GETITEM, CONCAT: constant.c */
     int32_t line;
     int32_t height; /* nodes on the longest way down, itself counted */
     union {

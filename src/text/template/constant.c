@@ -1,7 +1,8 @@
 /* constant.c - where jinja2 would calculate at compile time.
  *
  * Its optimizer evaluates constant expressions with other code than the one it generates, and templates can see that in
- * one place: a slice of something that has none is undefined there, and an error in generated code.
+ * two places: a slice of something that has none is undefined there, and an error in generated code; and `~` makes no
+ * markup there.
  */
 #include "text/template/scope.h"
 
@@ -69,10 +70,75 @@ bool mx_tpl_is_constant(const mx_tpl_node *node)
     }
 }
 
-void mx_tpl_mark_constant_slices(mx_tpl_node *parent, mx_tpl_node *child)
+static void mark_slices(mx_tpl_node *node);
+
+static void mark_all(const mx_tpl_nodes *list)
 {
-    const bool is_slice = child && child->kind == MX_TPL_NODE_GETITEM && child->as.expr.b->kind == MX_TPL_NODE_SLICE;
-    if (is_slice && mx_tpl_is_constant(parent)) {
-        child->flag = true;
+    for (int32_t i = 0; i < list->n; i++) {
+        mark_slices(list->items[i]);
+    }
+}
+
+static void mark_use(mx_tpl_node *node)
+{
+    mark_slices(node->as.use.of);
+    if (node->as.use.args) {
+        mark_all(&node->as.use.args->pos);
+        mark_all(&node->as.use.args->named);
+    }
+}
+
+static void mark_slices(mx_tpl_node *node)
+{
+    switch ((mx_tpl_node_kind)(node ? node->kind : MX_TPL_NODE_CONST)) {
+    case MX_TPL_NODE_TUPLE:
+    case MX_TPL_NODE_LIST:
+    case MX_TPL_NODE_DICT:
+    case MX_TPL_NODE_CONCAT: mark_all(&node->as.items); return;
+    case MX_TPL_NODE_GETITEM:
+        node->flag = true;
+        mark_slices(node->as.expr.a);
+        mark_slices(node->as.expr.b);
+        return;
+    case MX_TPL_NODE_UNARY:
+    case MX_TPL_NODE_BINARY:
+    case MX_TPL_NODE_AND:
+    case MX_TPL_NODE_OR:
+    case MX_TPL_NODE_NOT:
+    case MX_TPL_NODE_COND:
+    case MX_TPL_NODE_SLICE:
+        mark_slices(node->as.expr.a);
+        mark_slices(node->as.expr.b);
+        mark_slices(node->as.expr.c);
+        return;
+    case MX_TPL_NODE_COMPARE:
+        mark_slices(node->as.compare.first);
+        mark_all(&node->as.compare.rest);
+        return;
+    case MX_TPL_NODE_GETATTR:
+    case MX_TPL_NODE_FILTER:
+    case MX_TPL_NODE_TEST: mark_use(node); return;
+    default: return;
+    }
+}
+
+/* What may be undefined itself, or hold something undefined, is left to the generated code unless it is printed. */
+static bool always_makes_a_value(const mx_tpl_node *node)
+{
+    switch ((mx_tpl_node_kind)node->kind) {
+    case MX_TPL_NODE_FILTER:
+    case MX_TPL_NODE_TEST:
+    case MX_TPL_NODE_CONCAT:
+    case MX_TPL_NODE_COMPARE:
+    case MX_TPL_NODE_NOT: return true;
+    default: return false;
+    }
+}
+
+void mx_tpl_mark_constant(mx_tpl_node *node, bool is_printed)
+{
+    if ((is_printed || always_makes_a_value(node)) && mx_tpl_is_constant(node)) {
+        mark_slices(node);
+        node->flag = node->flag || node->kind == MX_TPL_NODE_CONCAT;
     }
 }

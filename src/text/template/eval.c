@@ -79,11 +79,12 @@ static mx_status eval_not(mx_tpl_run *run, const mx_tpl_node *node, mx_tpl_value
 }
 
 /* In autoescape mode one piece of markup makes markup of the whole, and the other pieces are escaped. */
-static mx_status concat_pieces(mx_tpl_run *run, const mx_tpl_value *pieces, size_t n, mx_tpl_value *out)
+static mx_status concat_pieces(mx_tpl_run *run, const mx_tpl_value *pieces, size_t n, bool is_constant,
+                               mx_tpl_value *out)
 {
     bool has_markup = false;
     for (size_t i = 0; i < n; i++) {
-        has_markup = has_markup || (run->autoescape && mx_tpl_is_markup(pieces[i]));
+        has_markup = has_markup || (run->autoescape && !is_constant && mx_tpl_is_markup(pieces[i]));
     }
     if (!has_markup && n == 2 && mx_tpl_is_str(pieces[0]) && mx_tpl_is_str(pieces[1])) {
         MX_TRY(mx_tpl_concat(run, pieces[0], pieces[1], out));
@@ -105,7 +106,7 @@ static mx_status eval_concat(mx_tpl_run *run, const mx_tpl_node *node, mx_tpl_va
     for (size_t i = 0; i < n; i++) {
         MX_TRY(mx_tpl_eval(run, node->as.items.items[i], &pieces[i]));
     }
-    return concat_pieces(run, pieces, n, out);
+    return concat_pieces(run, pieces, n, node->flag, out);
 }
 
 /* a < b < c is a < b and b < c, with b evaluated once. */

@@ -331,6 +331,13 @@ static mx_status exec_break(mx_tpl_run *run, const mx_tpl_node *node, mx_tpl_flo
     return MX_OK;
 }
 
+static mx_status exec_other(mx_tpl_run *run, const mx_tpl_node *node, mx_tpl_flow *flow)
+{
+    (void)flow;
+    return mx_tpl_fail_type(run, "'%.*s' needs other templates, and a chat template has none",
+                            MX_STR_ARG(node->as.use.name));
+}
+
 static const exec_fn execs[MX_TPL_NODE_COUNT] = {
     [MX_TPL_NODE_OUTPUT] = exec_output,
     [MX_TPL_NODE_DATA] = exec_data,
@@ -347,6 +354,7 @@ static const exec_fn execs[MX_TPL_NODE_COUNT] = {
     [MX_TPL_NODE_BLOCK] = exec_block,
     [MX_TPL_NODE_BREAK] = exec_break,
     [MX_TPL_NODE_CONTINUE] = exec_break,
+    [MX_TPL_NODE_OTHER] = exec_other,
 };
 
 mx_status mx_tpl_exec(mx_tpl_run *run, const mx_tpl_nodes *body, mx_tpl_flow *flow)

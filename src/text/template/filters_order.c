@@ -110,19 +110,32 @@ static mx_status copy_items(mx_tpl_run *run, mx_tpl_value of, mx_tpl_vec *out)
     return MX_OK;
 }
 
+/* sorted() wants its reverse to be an integer. */
+static mx_status take_reverse(mx_tpl_run *run, mx_tpl_value arg, bool *reverse)
+{
+    int64_t i = 0;
+    if (mx_tpl_is_given(arg)) {
+        MX_TRY(mx_tpl_to_index(run, arg, &i));
+    }
+    *reverse = i != 0;
+    return MX_OK;
+}
+
 static mx_status filter_sort(mx_tpl_run *run, mx_tpl_value self, const mx_tpl_value *args, mx_tpl_value *out)
 {
     mx_tpl_vec items;
     mx_tpl_path *paths = NULL;
     mx_tpl_value *keys = NULL;
     size_t n_paths = 0;
+    bool reverse = false;
     MX_TRY(split_paths(run, args[2], &paths, &n_paths));
     MX_TRY(copy_items(run, self, &items));
     MX_TRY(mx_tpl_alloc(run, items.n, sizeof *keys, &keys));
     for (size_t i = 0; i < items.n; i++) {
         MX_TRY(multi_key(run, paths, n_paths, items.items[i], !mx_tpl_truth(run, args[1]), &keys[i]));
     }
-    MX_TRY(mx_tpl_sort(run, items.items, keys, items.n, mx_tpl_truth(run, args[0])));
+    MX_TRY(take_reverse(run, args[0], &reverse));
+    MX_TRY(mx_tpl_sort(run, items.items, keys, items.n, reverse));
     return mx_tpl_vec_to(run, &items, MX_TPL_LIST, out);
 }
 
@@ -130,6 +143,7 @@ static mx_status filter_dictsort(mx_tpl_run *run, mx_tpl_value self, const mx_tp
 {
     mx_tpl_vec items;
     mx_tpl_value *keys = NULL;
+    bool reverse = false;
     const mx_tpl_value by = mx_tpl_is_given(args[1]) ? args[1] : MX_TPL_LITERAL("key");
     const bool by_value = mx_tpl_is_str(by) && mx_str_eq_cstr(mx_tpl_view(by), "value");
     if (!by_value && !(mx_tpl_is_str(by) && mx_str_eq_cstr(mx_tpl_view(by), "key"))) {
@@ -150,7 +164,8 @@ static mx_status filter_dictsort(mx_tpl_run *run, mx_tpl_value self, const mx_tp
             MX_TRY(mx_tpl_ignore_case(run, keys[i], &keys[i]));
         }
     }
-    MX_TRY(mx_tpl_sort(run, items.items, keys, items.n, mx_tpl_truth(run, args[2])));
+    MX_TRY(take_reverse(run, args[2], &reverse));
+    MX_TRY(mx_tpl_sort(run, items.items, keys, items.n, reverse));
     return mx_tpl_vec_to(run, &items, MX_TPL_LIST, out);
 }
 

@@ -8,6 +8,22 @@
 #include "text/template/chars.h"
 #include "text/template/run.h"
 
+/* Adds one to the last digit of "d.ddde-xx"; false where that would need another digit. */
+static bool next_decimal(char *text)
+{
+    for (char *at = strchr(text, 'e') - 1; at >= text; at--) {
+        if (*at == '.') {
+            continue;
+        }
+        if (*at != '9') {
+            ++*at;
+            return true;
+        }
+        *at = '0';
+    }
+    return false;
+}
+
 /* Digits and decimal exponent of the shortest decimal number that reads back as d (finite, above 0), the nearest to d
  * where there are several. value = 0.digits * 10^exponent. */
 static size_t shortest_digits(double d, char digits[24], int *exponent)
@@ -23,13 +39,8 @@ static size_t shortest_digits(double d, char digits[24], int *exponent)
         /* At a power of two doubles are closer below than above: the next number above may be as short and read back.
          */
         int binary = 0;
-        if (precision == 16 && frexp(d, &binary) == 0.5) {
-            char above[40];
-            snprintf(above, sizeof above, "%.*e", precision - 1, d + ldexp(d, -53));
-            if (strtod(above, NULL) == d) {
-                memcpy(text, above, sizeof text);
-                break;
-            }
+        if (precision == 16 && frexp(d, &binary) == 0.5 && next_decimal(text) && strtod(text, NULL) == d) {
+            break;
         }
     }
     size_t n = 0;
@@ -282,11 +293,11 @@ bool mx_tpl_parse_float(mx_str text, double *out)
     const char *digits = s + sign;
     const size_t n_digits = n - sign;
     if (is_word(digits, n_digits, "inf") || is_word(digits, n_digits, "infinity")) {
-        *out = s[0] == '-' ? -INFINITY : INFINITY;
+        *out = s[0] == '-' ? -(double)INFINITY : (double)INFINITY;
         return true;
     }
     if (is_word(digits, n_digits, "nan")) {
-        *out = NAN;
+        *out = (double)NAN;
         return true;
     }
     if (!is_decimal_float(digits, n_digits)) {

@@ -355,12 +355,21 @@ static mx_status parse_break(mx_tpl_parser *p, mx_tpl_open_tag *tag, mx_tpl_node
     return mx_tpl_parser_next(p);
 }
 
+/* Tags that need other templates, of which a chat template has none: an error when one is reached, and not before. */
 static mx_status parse_other_templates(mx_tpl_parser *p, mx_tpl_open_tag *tag, mx_tpl_node **out)
 {
     (void)tag;
-    (void)out;
-    return mx_tpl_parser_fail(p, p->token.line, "'%.*s' needs other templates, and a chat template has none",
-                              MX_STR_ARG(p->token.text));
+    mx_tpl_node *name = NULL;
+    MX_TRY(mx_tpl_parser_new(p, MX_TPL_NODE_OTHER, p->token.line, out));
+    (*out)->as.use.name = p->token.text;
+    MX_TRY(mx_tpl_parser_next(p));
+    MX_TRY(mx_tpl_parse_expression(p, &name));
+    (*out)->as.use.of = name;
+    MX_TRY(mx_tpl_parser_below(p, *out, name));
+    while (p->token.kind == MX_TPL_TOKEN_NAME || p->token.kind == MX_TPL_TOKEN_COMMA) {
+        MX_TRY(mx_tpl_parser_next(p));
+    }
+    return MX_OK;
 }
 
 static const struct {

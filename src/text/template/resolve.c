@@ -350,7 +350,6 @@ static mx_status resolve_cond(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node
 static mx_status resolve_use(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node *node)
 {
     MX_TRY(resolve(r, s, node->as.use.of));
-    mx_tpl_mark_constant_slices(node, node->as.use.of);
     const bool is_filter = node->kind == MX_TPL_NODE_FILTER;
     if (is_filter || node->kind == MX_TPL_NODE_TEST) {
         node->as.use.what = is_filter ? mx_tpl_find_filter(node->as.use.name) : mx_tpl_find_test(node->as.use.name);
@@ -374,18 +373,15 @@ static mx_status resolve_expr(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node
     mx_tpl_node *const parts[] = {node->as.expr.a, node->as.expr.b, node->as.expr.c};
     for (size_t i = 0; i < MX_COUNTOF(parts); i++) {
         MX_TRY(parts[i] ? resolve(r, s, parts[i]) : MX_OK);
-        mx_tpl_mark_constant_slices(node, parts[i]);
     }
     return MX_OK;
 }
 
-/* What is printed is evaluated alone; what is in a list, as a part of it. */
-static mx_status resolve_items(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node *node)
+static mx_status resolve_output(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node *node)
 {
+    MX_TRY(resolve_all(r, s, &node->as.items));
     for (int32_t i = 0; i < node->as.items.n; i++) {
-        mx_tpl_node *item = node->as.items.items[i];
-        MX_TRY(resolve(r, s, item));
-        mx_tpl_mark_constant_slices(node->kind == MX_TPL_NODE_OUTPUT ? item : node, item);
+        mx_tpl_mark_constant(node->as.items.items[i], true);
     }
     return MX_OK;
 }
@@ -398,7 +394,7 @@ static mx_status resolve_macro(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_nod
     return mx_tpl_scope_find(r, s, node->as.macro.func->name, &node->as.macro.ref, &found);
 }
 
-static mx_status resolve(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node *node)
+static mx_status resolve_node(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node *node)
 {
     switch ((mx_tpl_node_kind)node->kind) {
     case MX_TPL_NODE_CONST:
@@ -412,8 +408,8 @@ static mx_status resolve(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node *nod
     case MX_TPL_NODE_TUPLE:
     case MX_TPL_NODE_LIST:
     case MX_TPL_NODE_DICT:
-    case MX_TPL_NODE_CONCAT:
-    case MX_TPL_NODE_OUTPUT: return resolve_items(r, s, node);
+    case MX_TPL_NODE_CONCAT: return resolve_all(r, s, &node->as.items);
+    case MX_TPL_NODE_OUTPUT: return resolve_output(r, s, node);
     case MX_TPL_NODE_UNARY:
     case MX_TPL_NODE_BINARY:
     case MX_TPL_NODE_AND:
@@ -425,6 +421,7 @@ static mx_status resolve(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node *nod
     case MX_TPL_NODE_COMPARE:
         MX_TRY(resolve(r, s, node->as.compare.first));
         return resolve_all(r, s, &node->as.compare.rest);
+    case MX_TPL_NODE_OTHER:
     case MX_TPL_NODE_GETATTR:
     case MX_TPL_NODE_CALL:
     case MX_TPL_NODE_FILTER:
@@ -446,6 +443,13 @@ static mx_status resolve(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node *nod
     case MX_TPL_NODE_AUTOESCAPE: return resolve_autoescape(r, s, node);
     case MX_TPL_NODE_BLOCK: return resolve_block(r, s, node);
     }
+    return MX_OK;
+}
+
+static mx_status resolve(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node *node)
+{
+    MX_TRY(resolve_node(r, s, node));
+    mx_tpl_mark_constant(node, false);
     return MX_OK;
 }
 

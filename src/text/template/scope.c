@@ -270,6 +270,7 @@ mx_status mx_tpl_scope_gather(mx_tpl_resolver *r, mx_tpl_symbols *s, mx_tpl_node
     case MX_TPL_NODE_COMPARE:
         MX_TRY(mx_tpl_scope_gather(r, s, node->as.compare.first));
         return mx_tpl_scope_gather_all(r, s, &node->as.compare.rest);
+    case MX_TPL_NODE_OTHER:
     case MX_TPL_NODE_GETATTR:
     case MX_TPL_NODE_CALL:
     case MX_TPL_NODE_FILTER:

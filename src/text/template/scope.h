@@ -55,9 +55,9 @@ mx_status mx_tpl_scope_gather_target(mx_tpl_resolver *r, mx_tpl_symbols *s, cons
 void mx_tpl_find_uses(const mx_tpl_nodes *body, const char *const *names, int n_names, bool *used);
 bool mx_tpl_has_scoped_block(const mx_tpl_nodes *body);
 
-/* constant.c: whether jinja2's optimizer could evaluate an expression, and the marking of a slice (node.flag) that is
- * evaluated so as a part of its parent. */
+/* constant.c: whether jinja2's optimizer could evaluate an expression, and the marking (node.flag) of the nodes in it
+ * that are evaluated differently then. is_printed: it is all of what {{ }} prints. */
 bool mx_tpl_is_constant(const mx_tpl_node *node);
-void mx_tpl_mark_constant_slices(mx_tpl_node *parent, mx_tpl_node *child);
+void mx_tpl_mark_constant(mx_tpl_node *node, bool is_printed);
 
 #endif

@@ -120,6 +120,7 @@ static void visit(search *s, const mx_tpl_node *node)
         visit(s, node->as.compare.first);
         visit_all(s, &node->as.compare.rest);
         return;
+    case MX_TPL_NODE_OTHER:
     case MX_TPL_NODE_GETATTR:
     case MX_TPL_NODE_CALL:
     case MX_TPL_NODE_FILTER:
