@@ -2,9 +2,9 @@
  *
  *     bench_tokenizer TOKENIZER_JSON TEXT_FILE [rounds=7]
  *
- * Prints one line of JSON: milliseconds to open (the file is in memory), of the first encode by a new encoder ("cold") and
- * the median of the later ones ("warm": the words of the text are in its cache as far as they fit), of decoding all ids,
- * and the ids' number and checksum (FNV-1a), by which bench_tokenizer.py sees that the peer gives the same.
+ * Prints one line of JSON: milliseconds to open (the file is in memory), of the first encode by a new encoder ("cold")
+ * and the median of the later ones ("warm": the words of the text are in its cache as far as they fit), of decoding all
+ * ids, and the ids' number and checksum (FNV-1a), by which bench_tokenizer.py sees that the peer gives the same.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +32,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static mx_status measure(mx_str json, const char *name, mx_str text, int n_rounds, timing *t, mx_ids *ids, mx_error *err)
+static mx_status measure(mx_str json, const char *name, mx_str text, int n_rounds, timing *t, mx_ids *ids,
+                         mx_error *err)
 {
     mx_tokenizer *tok = NULL;
     mx_encoder *enc = NULL;
@@ -88,8 +89,8 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < ids.len; i++) {
             sum = (sum ^ (uint32_t)ids.data[i]) * UINT64_C(0x100000001b3);
         }
-        printf("{\"open_ms\":%.2f,\"cold_ms\":%.3f,\"warm_ms\":%.3f,\"decode_ms\":%.3f,\"n_ids\":%zu,\"checksum\":\"%016" PRIx64
-               "\"}\n",
+        printf("{\"open_ms\":%.2f,\"cold_ms\":%.3f,\"warm_ms\":%.3f,\"decode_ms\":%.3f,\"n_ids\":%zu,\"checksum\":\"%"
+               "016" PRIx64 "\"}\n",
                t.open_ms, t.cold_ms, t.warm_ms, t.decode_ms, ids.len, sum);
     } else {
         fprintf(stderr, "bench_tokenizer: %s\n", err.message);

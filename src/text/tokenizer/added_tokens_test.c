@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "text/tokenizer/testing.h"
 
-#define MODEL "{\"type\":\"WordLevel\",\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"in\":1}}"
+#define MODEL                 "{\"type\":\"WordLevel\",\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"in\":1}}"
 #define TOKEN(content, flags) "{\"id\":0,\"content\":\"" content "\"," flags "}"
 #define PLAIN                 "\"special\":false,\"normalized\":false"
 #define SPECIAL               "\"special\":true,\"normalized\":false"
@@ -108,7 +108,8 @@ MX_TEST(white_space_tokens_that_strip_take_linear_time)
     mx_error err;
     mx_encoder *enc = NULL;
     mx_ids ids = {.max = TESTING_MAX};
-    mx_tokenizer *tok = testing_open("{\"added_tokens\":[" TOKEN(" ", PLAIN ",\"rstrip\":true") "],\"model\":" MODEL "}");
+    mx_tokenizer *tok =
+        testing_open("{\"added_tokens\":[" TOKEN(" ", PLAIN ",\"rstrip\":true") "],\"model\":" MODEL "}");
     if (text && tok) {
         memset(text, ' ', N_TEXT);
         MX_CHECK_OK(mx_encoder_new(tok, &enc, &err), &err);
@@ -138,7 +139,8 @@ MX_TEST(broken_lists_are_refused)
     }
 }
 
-MX_TEST_MAIN(MX_CASE(the_leftmost_and_then_the_longest_token_counts), MX_CASE(special_tokens_are_text_where_they_are_not_asked_for),
+MX_TEST_MAIN(MX_CASE(the_leftmost_and_then_the_longest_token_counts),
+             MX_CASE(special_tokens_are_text_where_they_are_not_asked_for),
              MX_CASE(tokens_keep_the_id_that_the_vocabulary_has), MX_CASE(stripping_takes_white_space_of_every_kind),
              MX_CASE(single_words_stand_alone), MX_CASE(normalized_tokens_are_found_in_the_normalized_text),
              MX_CASE(hostile_near_misses_take_linear_time), MX_CASE(white_space_tokens_that_strip_take_linear_time),

@@ -114,7 +114,9 @@ MX_TEST(words_of_every_length_are_merged_as_the_definition_says)
     }
 }
 
-#define CHARS(options) "{\"type\":\"BPE\",\"vocab\":{\"<unk>\":0,\"a\":1,\"b\":2,\"ab\":3,\"\u65e5\":4,\"\U0001f600\":5}," options "\"merges\":[\"a b\"]}"
+#define CHARS(options)                                                                                          \
+    "{\"type\":\"BPE\",\"vocab\":{\"<unk>\":0,\"a\":1,\"b\":2,\"ab\":3,\"\u65e5\":4,\"\U0001f600\":5}," options \
+    "\"merges\":[\"a b\"]}"
 
 MX_TEST(unknown_characters_become_the_unknown_token_alone_or_fused_or_nothing)
 {
@@ -147,8 +149,10 @@ MX_TEST(merges_that_cannot_be_are_refused_by_name)
     static const struct {
         const char *model, *piece;
     } table[] = {
-        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1},\"merges\":[\"a b\"]}", "model: merge 0 needs the token \"ab\""},
-        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"aa\":1},\"merges\":[\"a a\",\"a c\"]}", "merge 1 needs the token \"c\""},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1},\"merges\":[\"a b\"]}",
+         "model: merge 0 needs the token \"ab\""},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"aa\":1},\"merges\":[\"a a\",\"a c\"]}",
+         "merge 1 needs the token \"c\""},
         {"{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[\"a\"]}", "merge 0 must be two tokens"},
         {"{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[[\"a\"]]}", "merge 0 must be two tokens"},
         {"{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[\"a b c\"]}", "merge 0 must be two tokens"},
@@ -194,5 +198,6 @@ MX_TEST(a_megabyte_of_one_letter_is_merged_like_a_word)
 
 MX_TEST_MAIN(MX_CASE(words_of_every_length_are_merged_as_the_definition_says),
              MX_CASE(unknown_characters_become_the_unknown_token_alone_or_fused_or_nothing),
-             MX_CASE(a_missing_unknown_token_is_an_error_when_it_is_needed), MX_CASE(merges_that_cannot_be_are_refused_by_name),
+             MX_CASE(a_missing_unknown_token_is_an_error_when_it_is_needed),
+             MX_CASE(merges_that_cannot_be_are_refused_by_name),
              MX_CASE(a_megabyte_of_one_letter_is_merged_like_a_word))

@@ -17,14 +17,16 @@ static size_t normalize(const char *json, mx_str text, char *out, size_t out_siz
     mx_piece result = {0};
     mx_normalizer *norm = mx_calloc(1, sizeof *norm);
     mx_unicode_init(&unicode);
-    mx_status st = norm ? mx_json_parse(mx_str_from(json), "normalizer", &doc, &err) : mx_fail(&err, MX_NO_MEMORY, "no memory");
+    mx_status st =
+        norm ? mx_json_parse(mx_str_from(json), "normalizer", &doc, &err) : mx_fail(&err, MX_NO_MEMORY, "no memory");
     st = st == MX_OK ? mx_normalizer_init(norm, doc.root, &err) : st;
     if (st == MX_OK) {
         mx_normalizer_run_init(&run, norm, &unicode, &regex);
         st = mx_normalize(&run, (mx_piece){text.ptr, text.len, 0}, &result, &err);
     }
     const size_t n = st == MX_OK ? result.len : 0;
-    snprintf(out, out_size, "%.*s", (int)(st == MX_OK ? n : sizeof err.message), st == MX_OK ? (n ? result.ptr : "") : err.message);
+    snprintf(out, out_size, "%.*s", (int)(st == MX_OK ? n : sizeof err.message),
+             st == MX_OK ? (n ? result.ptr : "") : err.message);
     mx_normalizer_run_deinit(&run);
     mx_regex_scratch_deinit(&regex);
     if (norm) {
@@ -51,9 +53,9 @@ static void check(const row *rows, size_t n_rows)
 }
 
 #define TYPE(name) "{\"type\":\"" name "\"}"
-#define BERT(clean, chinese, accents, lower)                                                                       \
-    "{\"type\":\"BertNormalizer\",\"clean_text\":" clean ",\"handle_chinese_chars\":" chinese ",\"strip_accents\":" accents \
-    ",\"lowercase\":" lower "}"
+#define BERT(clean, chinese, accents, lower)                                                  \
+    "{\"type\":\"BertNormalizer\",\"clean_text\":" clean ",\"handle_chinese_chars\":" chinese \
+    ",\"strip_accents\":" accents ",\"lowercase\":" lower "}"
 
 MX_TEST(every_kind_rewrites_as_it_should)
 {
@@ -99,7 +101,8 @@ MX_TEST(what_is_wrong_is_named)
         {"{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"!\"}", "a", "the character map is not base64"},
         {"{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"////////\"}", "a",
          "the character map has 6 bytes, of which its trie takes 4294967295"},
-        {"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"[\"},\"content\":\"\"}", "a", "the pattern \"[\": [ without ]"},
+        {"{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"[\"},\"content\":\"\"}", "a",
+         "the pattern \"[\": [ without ]"},
     };
     check(rows, MX_COUNTOF(rows));
 }
@@ -124,8 +127,10 @@ MX_TEST(a_long_run_of_marks_is_ordered_in_linear_time)
 
 MX_TEST(normalizing_in_parts_equals_normalizing_at_once)
 {
-    static const char *const pieces[] = {"a", "e", "\u0301", "\u0327", "\u00e9", "\u4e2d", "\u1100", "\u1161", "\u11a8", "\uac00", "\u304b",
-                                         "\u3099", "\u0915", "\u093c", "\ufb01", "\u00bd", "\U0001f600", "\u0430", "\u0306", "\u0653", "\u0627", " "};
+    static const char *const pieces[] = {"a",      "e",      "\u0301", "\u0327", "\u00e9",     "\u4e2d",
+                                         "\u1100", "\u1161", "\u11a8", "\uac00", "\u304b",     "\u3099",
+                                         "\u0915", "\u093c", "\ufb01", "\u00bd", "\U0001f600", "\u0430",
+                                         "\u0306", "\u0653", "\u0627", " "};
     mx_error err;
     uint64_t state = 3;
     mx_form_scratch scratch = {0};
@@ -151,4 +156,5 @@ MX_TEST(normalizing_in_parts_equals_normalizing_at_once)
 }
 
 MX_TEST_MAIN(MX_CASE(every_kind_rewrites_as_it_should), MX_CASE(what_is_wrong_is_named),
-             MX_CASE(a_long_run_of_marks_is_ordered_in_linear_time), MX_CASE(normalizing_in_parts_equals_normalizing_at_once))
+             MX_CASE(a_long_run_of_marks_is_ordered_in_linear_time),
+             MX_CASE(normalizing_in_parts_equals_normalizing_at_once))

@@ -28,7 +28,8 @@ static const char *cut(const char *json, const char *text)
         bufs[i] = (mx_buf){.max = TESTING_MAX};
     }
     const mx_pretokenizer_run run = {pre, &unicode, &scratch, bufs, put_piece, &pieces};
-    mx_status st = pre ? mx_json_parse(mx_str_from(json), "pre_tokenizer", &doc, &err) : mx_fail(&err, MX_NO_MEMORY, "no memory");
+    mx_status st =
+        pre ? mx_json_parse(mx_str_from(json), "pre_tokenizer", &doc, &err) : mx_fail(&err, MX_NO_MEMORY, "no memory");
     st = st == MX_OK ? mx_pretokenizer_init(pre, doc.root, &err) : st;
     st = st == MX_OK ? mx_pretokenize(&run, (mx_piece){text, strlen(text), *text ? 1u : 0u}, &err) : st;
     if (st == MX_OK) {
@@ -90,19 +91,30 @@ MX_TEST(every_kind_cuts_where_it_should)
         {"null", "a b", "[a b]"},
         {"null", "", ""},
         {"{\"type\":\"Whitespace\"}", "Hey, \u00e9t\u00e9-x_1!? ", "[Hey][,][\u00e9t\u00e9][-][x_1][!?]"},
-        {"{\"type\":\"WhitespaceSplit\"}", " a,b \t\u3000" "c", "[a,b][c]"},
+        {"{\"type\":\"WhitespaceSplit\"}",
+         " a,b \t\u3000"
+         "c",
+         "[a,b][c]"},
         {"{\"type\":\"BertPreTokenizer\"}", "a,b c", "[a][,][b][c]"},
         {"{\"type\":\"Punctuation\"}", "a,b", "[a][,][b]"},
         {"{\"type\":\"Punctuation\",\"behavior\":\"Contiguous\"}", "a,,b", "[a][,,][b]"},
         {"{\"type\":\"Digits\"}", "a12\u00bd", "[a][12\u00bd]"},
         {"{\"type\":\"Digits\",\"individual_digits\":true}", "a12", "[a][1][2]"},
-        {"{\"type\":\"CharDelimiterSplit\",\"delimiter\":\"\u65e5\"}", "a\u65e5" "b", "[a][b]"},
-        {"{\"type\":\"FixedLength\",\"length\":2}", "\u65e5" "abcd", "[\u65e5" "a][bc][d]"},
+        {"{\"type\":\"CharDelimiterSplit\",\"delimiter\":\"\u65e5\"}",
+         "a\u65e5"
+         "b",
+         "[a][b]"},
+        {"{\"type\":\"FixedLength\",\"length\":2}",
+         "\u65e5"
+         "abcd",
+         "[\u65e5"
+         "a][bc][d]"},
         {"{\"type\":\"Metaspace\",\"replacement\":\"_\"}", "a  b", "[_a][_][_b]"},
         {"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"split\":false}", " a b", "[_a_b]"},
         {"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"never\"}", "a b", "[a][_b]"},
         {"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"add_prefix_space\":false}", "a b", "[a][_b]"},
-        {"{\"type\":\"ByteLevel\",\"add_prefix_space\":true}", "a b\n\u00e9", "[\u0120a][\u0120b][\u010a][\u00c3\u00a9]"},
+        {"{\"type\":\"ByteLevel\",\"add_prefix_space\":true}", "a b\n\u00e9",
+         "[\u0120a][\u0120b][\u010a][\u00c3\u00a9]"},
         {"{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}", "a b", "[a\u0120b]"},
     };
     check(rows, MX_COUNTOF(rows));
@@ -111,7 +123,8 @@ MX_TEST(every_kind_cuts_where_it_should)
 MX_TEST(steps_of_a_sequence_follow_each_other)
 {
     static const row rows[] = {
-        {"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},{\"type\":\"Digits\",\"individual_digits\":true}]}",
+        {"{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},{\"type\":\"Digits\",\"individual_"
+         "digits\":true}]}",
          "a1 2b", "[a][1][2][b]"},
         {"{\"type\":\"Sequence\",\"pretokenizers\":[]}", "a b", "[a b]"},
         /* First means the first piece of the text only. */
@@ -131,7 +144,8 @@ MX_TEST(what_is_wrong_is_named)
         {"{\"type\":\"Split\",\"pattern\":{\"Regex\":\"a\"}}", "", "a Split without \"behavior\""},
         {SPLIT("{\"Regex\":\"a\"}", "Sideways", "false"), "", "\"behavior\" is \"Sideways\", which is no way to split"},
         {SPLIT("{\"Regex\":\"(\"}", "Removed", "false"), "", "the pattern \"(\": a ( without )"},
-        {SPLIT("{\"Word\":\"a\"}", "Removed", "false"), "", "\"pattern\" must be {\"String\": ...} or {\"Regex\": ...}"},
+        {SPLIT("{\"Word\":\"a\"}", "Removed", "false"), "",
+         "\"pattern\" must be {\"String\": ...} or {\"Regex\": ...}"},
         {"{\"type\":\"Metaspace\",\"replacement\":\"ab\"}", "", "\"replacement\" must be one character"},
         {"{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"x\"}", "",
          "\"prepend_scheme\" is \"x\", must be always, first or never"},
@@ -159,6 +173,6 @@ MX_TEST(endless_nesting_and_endless_lists_are_refused)
     MX_CHECK(strstr(cut(json, "a"), "more than 32 steps"));
 }
 
-MX_TEST_MAIN(MX_CASE(matches_are_kept_dropped_or_joined_as_the_behaviour_says), MX_CASE(every_kind_cuts_where_it_should),
-             MX_CASE(steps_of_a_sequence_follow_each_other), MX_CASE(what_is_wrong_is_named),
-             MX_CASE(endless_nesting_and_endless_lists_are_refused))
+MX_TEST_MAIN(MX_CASE(matches_are_kept_dropped_or_joined_as_the_behaviour_says),
+             MX_CASE(every_kind_cuts_where_it_should), MX_CASE(steps_of_a_sequence_follow_each_other),
+             MX_CASE(what_is_wrong_is_named), MX_CASE(endless_nesting_and_endless_lists_are_refused))

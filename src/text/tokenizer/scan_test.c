@@ -12,10 +12,15 @@ static mx_unicode *unicode;
 static void make_text(uint64_t *state, mx_buf *out)
 {
     static const char *const pieces[] = {
-        " ", " ", "\n", "\r", "\r\n", "\t", "a", "b", "Z", "E", "'s", "'S", "'\u017f", "'ll", "'Re", "'", "1", "23", "\u00bd", "\u0663",
-        "!", "/", "...", "$", "\u00e9", "e\u0301", "\u0301", "\u01c5", "\u02b0", "\u65e5", "\u3042", "\u30fc", "\u3007", "\u9fa6", "\u00a0", "\xC2\x85",
-        "\u2028", "\u3000", "\ufeff", "\u180e", "\u200d", "", "\x1c", "\x7f", "\U0001f600", "\U0001d400", "\U00020000", "\u1e9e", "\u0130",
-        "_", "-", "\u203f", "\u2460", "\u0e33", "\u0915\u094d", "\u0378", "\U0010ffff",
+        " ",          " ",      "\n",         "\r",         "\r\n",       "\t",           "a",
+        "b",          "Z",      "E",          "'s",         "'S",         "'\u017f",      "'ll",
+        "'Re",        "'",      "1",          "23",         "\u00bd",     "\u0663",       "!",
+        "/",          "...",    "$",          "\u00e9",     "e\u0301",    "\u0301",       "\u01c5",
+        "\u02b0",     "\u65e5", "\u3042",     "\u30fc",     "\u3007",     "\u9fa6",       "\u00a0",
+        "\xC2\x85",   "\u2028", "\u3000",     "\ufeff",     "\u180e",     "\u200d",       "",
+        "\x1c",       "\x7f",   "\U0001f600", "\U0001d400", "\U00020000", "\u1e9e",       "\u0130",
+        "_",          "-",      "\u203f",     "\u2460",     "\u0e33",     "\u0915\u094d", "\u0378",
+        "\U0010ffff",
     };
     mx_error err;
     out->len = 0;
@@ -46,8 +51,8 @@ static bool same_matches(mx_scan_fn scan, const mx_regex *regex, mx_regex_scratc
         const bool scanned = scan(unicode, text.ptr, text.len, from, &start[0], &end[0]);
         MX_CHECK_OK(mx_regex_find(regex, scratch, text, from, &found, &start[1], &end[1], &err), &err);
         if (scanned != found || (found && (start[0] != start[1] || end[0] != end[1]))) {
-            MX_TEST_FAIL("\"%.*s\" from %zu: scanner %zu..%zu, expression %zu..%zu (found %d, %d)", MX_STR_ARG(text), from,
-                         start[0], end[0], start[1], end[1], scanned, found);
+            MX_TEST_FAIL("\"%.*s\" from %zu: scanner %zu..%zu, expression %zu..%zu (found %d, %d)", MX_STR_ARG(text),
+                         from, start[0], end[0], start[1], end[1], scanned, found);
             return false;
         }
         if (!found) {

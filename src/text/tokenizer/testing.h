@@ -8,7 +8,7 @@
 #define TESTING_MAX ((size_t)1 << 24)
 
 /* A tokenizer.json of parts; each part is JSON text. */
-#define TESTING_JSON(normalizer, pre_tokenizer, decoder, added, model)                                              \
+#define TESTING_JSON(normalizer, pre_tokenizer, decoder, added, model)                                                 \
     "{\"version\":\"1.0\",\"added_tokens\":[" added "],\"normalizer\":" normalizer ",\"pre_tokenizer\":" pre_tokenizer \
     ",\"post_processor\":null,\"decoder\":" decoder ",\"model\":" model "}"
 
@@ -65,7 +65,7 @@ static inline const char *testing_decode(const mx_tokenizer *tok, const int32_t 
     return out;
 }
 
-#define TESTING_DECODE(tok, skip_special, ...)                                                         \
+#define TESTING_DECODE(tok, skip_special, ...)                                                                \
     testing_decode((tok), (const int32_t[]){__VA_ARGS__}, sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t), \
                    (skip_special))
 

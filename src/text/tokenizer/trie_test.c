@@ -19,8 +19,8 @@ static int32_t find(const mx_trie *trie, mx_str s)
 MX_TEST(finds_the_keys_and_nothing_else)
 {
     static const mx_trie_key keys[] = {
-        {MX_STR_INIT("abcdefghij"), 0}, {MX_STR_INIT("abcdefghix"), 1}, {MX_STR_INIT("a"), 2},   {MX_STR_INIT("b"), 3},
-        {MX_STR_INIT("\xff\xfe"), 4},   {MX_STR_INIT("abcdefghi"), 5},  {MX_STR_INIT("a"), 6},   {MX_STR_INIT("\0z"), 7},
+        {MX_STR_INIT("abcdefghij"), 0}, {MX_STR_INIT("abcdefghix"), 1}, {MX_STR_INIT("a"), 2}, {MX_STR_INIT("b"), 3},
+        {MX_STR_INIT("\xff\xfe"), 4},   {MX_STR_INIT("abcdefghi"), 5},  {MX_STR_INIT("a"), 6}, {MX_STR_INIT("\0z"), 7},
     };
     mx_error err;
     mx_trie trie;
@@ -73,7 +73,8 @@ MX_TEST(the_linked_trie_names_the_longest_key_that_ends_at_each_place)
             }
             keys[i] = (mx_trie_key){{strings[i], len}, 0};
         }
-        for (size_t i = 0; i < n_keys; i++) { /* equal strings get equal values, so that it does not matter which is meant */
+        for (size_t i = 0; i < n_keys;
+             i++) { /* equal strings get equal values, so that it does not matter which is meant */
             for (size_t k = 0; k <= i; k++) {
                 if (mx_str_eq(keys[k].str, keys[i].str)) {
                     keys[i].value = (int32_t)k;
@@ -116,4 +117,5 @@ MX_TEST(a_failing_allocation_is_reported)
 }
 
 MX_TEST_MAIN(MX_CASE(finds_the_keys_and_nothing_else), MX_CASE(an_empty_trie_finds_nothing),
-             MX_CASE(the_linked_trie_names_the_longest_key_that_ends_at_each_place), MX_CASE(a_failing_allocation_is_reported))
+             MX_CASE(the_linked_trie_names_the_longest_key_that_ends_at_each_place),
+             MX_CASE(a_failing_allocation_is_reported))

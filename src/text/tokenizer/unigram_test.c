@@ -6,9 +6,12 @@
 static const struct {
     const char *token;
     double score;
-} pieces[] = {{"<unk>", 0}, {"a", -1.5}, {"b", -1.25}, {"ab", -2.0}, {"ba", -3.5}, {"aba", -3.25}, {"bb", -2.25}, {"abab", -4.5}};
+} pieces[] = {{"<unk>", 0}, {"a", -1.5},    {"b", -1.25},  {"ab", -2.0},
+              {"ba", -3.5}, {"aba", -3.25}, {"bb", -2.25}, {"abab", -4.5}};
 
-#define PIECES "[[\"<unk>\",0],[\"a\",-1.5],[\"b\",-1.25],[\"ab\",-2.0],[\"ba\",-3.5],[\"aba\",-3.25],[\"bb\",-2.25],[\"abab\",-4.5]]"
+#define PIECES                                                                                                         \
+    "[[\"<unk>\",0],[\"a\",-1.5],[\"b\",-1.25],[\"ab\",-2.0],[\"ba\",-3.5],[\"aba\",-3.25],[\"bb\",-2.25],[\"abab\",-" \
+    "4.5]]"
 
 /* The best sum of scores over all ways to cut the word. */
 static double best_score(const char *word)
@@ -29,8 +32,8 @@ MX_TEST(no_segmentation_has_a_higher_score)
     uint64_t state = 9;
     mx_encoder *enc = NULL;
     mx_ids ids = {.max = TESTING_MAX};
-    mx_tokenizer *tok =
-        testing_open(TESTING_JSON("null", "null", "null", "", "{\"type\":\"Unigram\",\"unk_id\":0,\"vocab\":" PIECES "}"));
+    mx_tokenizer *tok = testing_open(
+        TESTING_JSON("null", "null", "null", "", "{\"type\":\"Unigram\",\"unk_id\":0,\"vocab\":" PIECES "}"));
     MX_CHECK_OK(mx_encoder_new(tok, &enc, &err), &err);
     for (int round = 0; round < 300; round++) {
         char word[16] = "";
@@ -56,17 +59,17 @@ MX_TEST(no_segmentation_has_a_higher_score)
 
 MX_TEST(neighbouring_unknown_characters_become_one_token)
 {
-    mx_tokenizer *tok =
-        testing_open(TESTING_JSON("null", "null", "null", "", "{\"type\":\"Unigram\",\"unk_id\":0,\"vocab\":" PIECES "}"));
+    mx_tokenizer *tok = testing_open(
+        TESTING_JSON("null", "null", "null", "", "{\"type\":\"Unigram\",\"unk_id\":0,\"vocab\":" PIECES "}"));
     MX_CHECK_CSTR(testing_encode(tok, MX_STR("axy\u65e5b"), 0), "1 0 2");
     mx_tokenizer_close(tok);
 }
 
 MX_TEST(unknown_characters_become_bytes_where_all_bytes_have_tokens)
 {
-    mx_tokenizer *tok = testing_open(TESTING_JSON(
-        "null", "null", "null", "",
-        "{\"type\":\"Unigram\",\"unk_id\":0,\"byte_fallback\":true,\"vocab\":[[\"<unk>\",0],[\"<0x78>\",-9],[\"<0x79>\",-9]]}"));
+    mx_tokenizer *tok = testing_open(TESTING_JSON("null", "null", "null", "",
+                                                  "{\"type\":\"Unigram\",\"unk_id\":0,\"byte_fallback\":true,\"vocab\":"
+                                                  "[[\"<unk>\",0],[\"<0x78>\",-9],[\"<0x79>\",-9]]}"));
     MX_CHECK_CSTR(testing_encode(tok, MX_STR("xy"), 0), "1 2");
     MX_CHECK_CSTR(testing_encode(tok, MX_STR("xz"), 0), "0");
     mx_tokenizer_close(tok);
@@ -74,7 +77,8 @@ MX_TEST(unknown_characters_become_bytes_where_all_bytes_have_tokens)
 
 MX_TEST(a_model_without_an_unknown_token_says_so_when_it_needs_one)
 {
-    mx_tokenizer *tok = testing_open(TESTING_JSON("null", "null", "null", "", "{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1]]}"));
+    mx_tokenizer *tok =
+        testing_open(TESTING_JSON("null", "null", "null", "", "{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1]]}"));
     MX_CHECK_CSTR(testing_encode(tok, MX_STR("aa"), 0), "0 0");
     MX_CHECK(strstr(testing_encode(tok, MX_STR("ab"), 0), "\"b\" has no token"));
     mx_tokenizer_close(tok);
@@ -102,4 +106,5 @@ MX_TEST(broken_vocabularies_are_refused)
 
 MX_TEST_MAIN(MX_CASE(no_segmentation_has_a_higher_score), MX_CASE(neighbouring_unknown_characters_become_one_token),
              MX_CASE(unknown_characters_become_bytes_where_all_bytes_have_tokens),
-             MX_CASE(a_model_without_an_unknown_token_says_so_when_it_needs_one), MX_CASE(broken_vocabularies_are_refused))
+             MX_CASE(a_model_without_an_unknown_token_says_so_when_it_needs_one),
+             MX_CASE(broken_vocabularies_are_refused))

@@ -71,10 +71,12 @@ MX_TEST(ids_out_of_range_are_refused)
     mx_error err;
     mx_vocab vocab;
     MX_CHECK_OK(mx_vocab_init(&vocab, 4, 4, &err), &err);
-    MX_CHECK_FAILS(mx_vocab_add(&vocab, MX_STR("big"), (int64_t)MX_TOKENIZER_MAX_IDS, &err), MX_FORMAT, &err, "\"big\" has the id");
+    MX_CHECK_FAILS(mx_vocab_add(&vocab, MX_STR("big"), (int64_t)MX_TOKENIZER_MAX_IDS, &err), MX_FORMAT, &err,
+                   "\"big\" has the id");
     MX_CHECK_FAILS(mx_vocab_add(&vocab, MX_STR("low"), -1, &err), MX_FORMAT, &err, "must be from 0");
     mx_vocab_deinit(&vocab);
 }
 
-MX_TEST_MAIN(MX_CASE(finds_strings_by_id_and_ids_by_string), MX_CASE(repeated_strings_move_and_repeated_ids_keep_both_strings),
+MX_TEST_MAIN(MX_CASE(finds_strings_by_id_and_ids_by_string),
+             MX_CASE(repeated_strings_move_and_repeated_ids_keep_both_strings),
              MX_CASE(strings_of_every_length_are_told_apart), MX_CASE(ids_out_of_range_are_refused))
