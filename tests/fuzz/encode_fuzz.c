@@ -11,28 +11,42 @@
 
 #define MAX_OUT ((size_t)1 << 26)
 
-#define LLAMA_3                                                                                                       \
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}| ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|" \
+#define LLAMA_3                                                                            \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}| " \
+    "?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|"                                             \
     "\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
 
 /* The model of the first is made at start: all bytes and some merges. */
 static const char *const files[] = {
-    "{\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" LLAMA_3 "\"},"
-    "\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}]},"
-    "\"decoder\":{\"type\":\"ByteLevel\"},\"model\":{\"type\":\"BPE\",\"vocab\":{%s},\"merges\":[\"a a\",\"aa aa\",\"a b\",\"\u0120 a\"]}}",
-    "{\"added_tokens\":[{\"content\":\"<s>\",\"special\":true,\"lstrip\":true,\"normalized\":false},{\"content\":\"ab\",\"special\":false,"
-    "\"single_word\":true,\"rstrip\":true,\"normalized\":true}],\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFKC\"},"
-    "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"\\\\s+\"},\"content\":\"_\"}]},\"decoder\":{\"type\":\"Sequence\",\"decoders\":["
-    "{\"type\":\"Replace\",\"pattern\":{\"String\":\"_\"},\"content\":\" \"},{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"},"
-    "{\"type\":\"Strip\",\"content\":\" \",\"start\":1,\"stop\":1}]},\"model\":{\"type\":\"Unigram\",\"unk_id\":0,\"byte_fallback\":true,"
-    "\"vocab\":[[\"<unk>\",0],[\"_\",-1],[\"a\",-2],[\"aa\",-3],[\"_a\",-2.5],[\"<0xC3>\",-9],[\"<0xA9>\",-9],[\"<0x41>\",-9]]}}",
-    "{\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,\"strip_accents\":null,\"lowercase\":true},"
-    "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true},"
+    "{\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" LLAMA_3
+    "\"},"
+    "\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":"
+    "false}]},"
+    "\"decoder\":{\"type\":\"ByteLevel\"},\"model\":{\"type\":\"BPE\",\"vocab\":{%s},\"merges\":[\"a a\",\"aa aa\",\"a "
+    "b\",\"\u0120 a\"]}}",
+    "{\"added_tokens\":[{\"content\":\"<s>\",\"special\":true,\"lstrip\":true,\"normalized\":false},{\"content\":"
+    "\"ab\",\"special\":false,"
+    "\"single_word\":true,\"rstrip\":true,\"normalized\":true}],\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":["
+    "{\"type\":\"NFKC\"},"
+    "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"\\\\s+\"},\"content\":\"_\"}]},\"decoder\":{\"type\":\"Sequence\","
+    "\"decoders\":["
+    "{\"type\":\"Replace\",\"pattern\":{\"String\":\"_\"},\"content\":\" "
+    "\"},{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"},"
+    "{\"type\":\"Strip\",\"content\":\" "
+    "\",\"start\":1,\"stop\":1}]},\"model\":{\"type\":\"Unigram\",\"unk_id\":0,\"byte_fallback\":true,"
+    "\"vocab\":[[\"<unk>\",0],[\"_\",-1],[\"a\",-2],[\"aa\",-3],[\"_a\",-2.5],[\"<0xC3>\",-9],[\"<0xA9>\",-9],[\"<0x41>"
+    "\",-9]]}}",
+    "{\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,\"strip_accents\":"
+    "null,\"lowercase\":true},"
+    "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\","
+    "\"cleanup\":true},"
     "\"model\":{\"type\":\"WordPiece\",\"vocab\":{\"[UNK]\":0,\"a\":1,\"##a\":2,\"##b\":3,\".\":4,\"\u4e2d\":5}}}",
-    "{\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"first\"},"
+    "{\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Metaspace\",\"replacement\":\"_\","
+    "\"prepend_scheme\":\"first\"},"
     "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\b\"},\"behavior\":\"MergedWithNext\",\"invert\":false}]},"
     "\"decoder\":{\"type\":\"CTC\",\"pad_token\":\"a\",\"word_delimiter_token\":\"_\",\"cleanup\":true},"
-    "\"model\":{\"type\":\"BPE\",\"unk_token\":\"?\",\"fuse_unk\":true,\"end_of_word_suffix\":\"#\",\"vocab\":{\"?\":0,\"a\":1,\"a#\":2,\"aa#\":3,"
+    "\"model\":{\"type\":\"BPE\",\"unk_token\":\"?\",\"fuse_unk\":true,\"end_of_word_suffix\":\"#\",\"vocab\":{\"?\":0,"
+    "\"a\":1,\"a#\":2,\"aa#\":3,"
     "\"_\":4},\"merges\":[\"a a#\"]}}",
 };
 
@@ -56,9 +70,13 @@ static void byte_vocab(mx_buf *out)
         const bool is_printable = (b >= 0x21 && b <= 0x7E) || (b >= 0xA1 && b != 0xAD);
         char utf8[4];
         const size_t n = mx_utf8_encode(is_printable ? b : other++, utf8);
-        require(mx_buf_printf(out, &err, "\"%s%.*s\":%d,", b == '"' || b == '\\' ? "\\" : "", (int)n, utf8, (int)b) == MX_OK);
+        require(mx_buf_printf(out, &err, "\"%s%.*s\":%d,", b == '"' || b == '\\' ? "\\" : "", (int)n, utf8, (int)b) ==
+                MX_OK);
     }
-    require(mx_buf_append(out, MX_STR("\"aa\":256,\"aaaa\":257,\"ab\":258,\"\u0120" "a\":259"), &err) == MX_OK);
+    require(mx_buf_append(out,
+                          MX_STR("\"aa\":256,\"aaaa\":257,\"ab\":258,\"\u0120"
+                                 "a\":259"),
+                          &err) == MX_OK);
 }
 
 static void open_all(void)
@@ -93,7 +111,7 @@ static void decode_both_ways(const mx_tokenizer *tok, const mx_ids *ids, mx_buf 
     for (size_t i = 0; i < ids->len; i++) {
         const size_t before = streamed.len;
         require(mx_detokenizer_push(detok, ids->data[i], &streamed, &err) == MX_OK);
-        require(mx_utf8_is_valid((mx_str){streamed.data + before, streamed.len - before}));
+        require(mx_utf8_is_valid(mx_str_slice(mx_buf_view(&streamed), before, streamed.len)));
     }
     require(mx_detokenizer_finish(detok, &streamed, &err) == MX_OK);
     require(mx_str_eq(mx_buf_view(whole), mx_buf_view(&streamed)));

@@ -40,7 +40,8 @@ static void decode_both_ways(const mx_tokenizer *tok, const mx_ids *ids)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
-    static const char text[] = "Hello  world, it's\n\t12 <s>caf\xC3\xA9 e\xCC\x81 \xE6\x97\xA5\xE6\x9C\xAC \xF0\x9F\x98\x80 aaaa\xFF";
+    static const char text[] =
+        "Hello  world, it's\n\t12 <s>caf\xC3\xA9 e\xCC\x81 \xE6\x97\xA5\xE6\x9C\xAC \xF0\x9F\x98\x80 aaaa\xFF";
     mx_error err = {0};
     mx_tokenizer *tok = NULL;
     mx_encoder *enc = NULL;

@@ -101,7 +101,7 @@ static mx_status stream(suite *s, bool skip_special, mx_error *err)
     for (size_t i = 0; st == MX_OK && i < s->wanted.len; i++) {
         const size_t before = s->streamed.len;
         st = mx_detokenizer_push(detok, s->wanted.data[i], &s->streamed, err);
-        if (st == MX_OK && !mx_utf8_is_valid((mx_str){s->streamed.data + before, s->streamed.len - before})) {
+        if (st == MX_OK && !mx_utf8_is_valid(mx_str_slice(mx_buf_view(&s->streamed), before, s->streamed.len))) {
             st = mx_fail(err, MX_FORMAT, "the stream gives half a character");
         }
     }

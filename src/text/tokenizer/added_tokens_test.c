@@ -3,7 +3,7 @@
 #include "text/tokenizer/added_tokens.h"
 
 #include "base/mem.h"
-#include "text/tokenizer/testing.h"
+#include "tests/tokenizer_testing.h"
 
 #define MODEL                 "{\"type\":\"WordLevel\",\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"in\":1}}"
 #define TOKEN(content, flags) "{\"id\":0,\"content\":\"" content "\"," flags "}"

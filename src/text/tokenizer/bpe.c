@@ -211,16 +211,18 @@ done:
 static mx_status add_raw(mx_bpe *bpe, size_t first, size_t end, char *bytes, mx_error *err)
 {
     mx_str raw[BATCH];
+    bool is_raw[BATCH];
     uint64_t hash[BATCH];
     for (size_t id = first; id < end; id++) {
         const mx_str token = mx_vocab_view(bpe->vocab, (int32_t)id);
         const size_t n = token.ptr ? mx_bytechars_decode(token, bytes) : MX_STR_NPOS;
-        raw[id - first] = (mx_str){n == MX_STR_NPOS ? NULL : bytes, n == MX_STR_NPOS ? 0 : n};
+        is_raw[id - first] = n != MX_STR_NPOS;
+        raw[id - first] = (mx_str){bytes, n != MX_STR_NPOS ? n : 0};
         hash[id - first] = mx_vocab_hash(&bpe->raw, raw[id - first]);
         bytes += raw[id - first].len;
     }
     for (size_t id = first; id < end; id++) {
-        if (raw[id - first].ptr) {
+        if (is_raw[id - first]) {
             MX_TRY(mx_vocab_add_hashed(&bpe->raw, raw[id - first], (int64_t)id, hash[id - first], err));
         }
     }

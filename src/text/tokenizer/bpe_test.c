@@ -2,7 +2,7 @@
 #include "text/tokenizer/bpe.h"
 
 #include "base/mem.h"
-#include "text/tokenizer/testing.h"
+#include "tests/tokenizer_testing.h"
 
 /* Random merges over four letters: each joins two tokens that are there already. */
 static const char *random_model(uint64_t *state, size_t n_merges)

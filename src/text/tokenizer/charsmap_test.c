@@ -2,7 +2,7 @@
 #include "text/tokenizer/charsmap.h"
 
 #include "base/mem.h"
-#include "text/tokenizer/testing.h"
+#include "tests/tokenizer_testing.h"
 
 /* Units of the trie with "a" -> "xy" and "bc" -> "". A node's children lie at its base, xored with their byte. */
 enum { N_UNITS = 1024, ROOT = 256, A = 512, B = 768, C = 896 };
@@ -25,7 +25,10 @@ static size_t make_map(uint8_t *bytes)
     put_unit(units, ROOT ^ 'b', ((ROOT ^ 'b' ^ B) << 10) | 'b');
     put_unit(units, B ^ 'c', ((B ^ 'c' ^ C) << 10) | 1u << 8 | 'c');
     put_unit(units, C, 0x80000000u | 3);
-    memcpy(units + N_UNITS * 4, "xy\0\0", 4);
+    units[N_UNITS * 4] = 'x'; /* "xy", its end, and the empty string's end */
+    units[N_UNITS * 4 + 1] = 'y';
+    units[N_UNITS * 4 + 2] = 0;
+    units[N_UNITS * 4 + 3] = 0;
     return 4 + N_UNITS * 4 + 4;
 }
 

@@ -2,7 +2,7 @@
 #include "text/tokenizer/decoder.h"
 
 #include "base/utf8.h"
-#include "text/tokenizer/testing.h"
+#include "tests/tokenizer_testing.h"
 
 #define WORDS(tokens)      "{\"type\":\"WordLevel\",\"unk_token\":\"?\",\"vocab\":{" tokens "}}"
 #define SEQ(steps)         "{\"type\":\"Sequence\",\"decoders\":[" steps "]}"

@@ -1,7 +1,7 @@
 /* postprocessor_test.c - where the tokens around a text go. */
 #include "text/tokenizer/postprocessor.h"
 
-#include "text/tokenizer/testing.h"
+#include "tests/tokenizer_testing.h"
 
 #define TEXT        "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}"
 #define TOKEN(name) "{\"SpecialToken\":{\"id\":\"" name "\",\"type_id\":0}}"

@@ -2,7 +2,7 @@
 #include "text/tokenizer/pretokenizer.h"
 
 #include "base/mem.h"
-#include "text/tokenizer/testing.h"
+#include "tests/tokenizer_testing.h"
 
 static mx_status put_piece(void *ctx, mx_str piece, mx_error *err)
 {

@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/tokenizer_testing.h"
 #include "text/tokenizer/onig_syntax.h"
-#include "text/tokenizer/testing.h"
 
 /* The matches of a pattern in a text, each in brackets; or the error. */
 static const char *matches(const char *pattern, const char *text)

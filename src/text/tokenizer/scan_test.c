@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/tokenizer_testing.h"
 #include "text/tokenizer/regex.h"
-#include "text/tokenizer/testing.h"
 
 static mx_unicode *unicode;
 

@@ -2,7 +2,7 @@
 #include "text/tokenizer/tokenizer.h"
 
 #include "base/mem.h"
-#include "text/tokenizer/testing.h"
+#include "tests/tokenizer_testing.h"
 
 /* Uses every part once: added tokens of both kinds, normalizers with scratch memory, an expression without a scanner, a
  * stage that rewrites, BPE, a template, a chain of decoders. */

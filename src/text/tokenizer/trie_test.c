@@ -2,7 +2,7 @@
 #include "text/tokenizer/trie.h"
 
 #include "base/mem.h"
-#include "text/tokenizer/testing.h"
+#include "tests/tokenizer_testing.h"
 
 /* The value of the key that is exactly s, or -1. */
 static int32_t find(const mx_trie *trie, mx_str s)

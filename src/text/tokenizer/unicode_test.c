@@ -2,8 +2,8 @@
 #include "text/tokenizer/unicode.h"
 
 #include "base/utf8.h"
+#include "tests/tokenizer_testing.h"
 #include "text/tokenizer/bytechars.h"
-#include "text/tokenizer/testing.h"
 #include "text/tokenizer/unicode_form.h"
 
 static mx_unicode unicode;

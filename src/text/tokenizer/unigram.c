@@ -187,7 +187,7 @@ mx_status mx_unigram_encode(const mx_unigram *uni, mx_unigram_scratch *scratch, 
         while (end < piece.len && nodes[end].id == uni->unk_id) {
             end = nodes[end].start;
         }
-        MX_TRY(put_unknown(uni, mx_str_slice(piece, at, end), out, err));
+        MX_TRY(put_unknown(uni, (mx_str){piece.ptr + at, end - at}, out, err));
     }
     return MX_OK;
 }

@@ -1,7 +1,7 @@
 /* unigram_test.c - the best segmentation against all of them, and unknown characters. */
 #include "text/tokenizer/unigram.h"
 
-#include "text/tokenizer/testing.h"
+#include "tests/tokenizer_testing.h"
 
 static const struct {
     const char *token;

@@ -1,7 +1,7 @@
 /* vocab_test.c - both directions of the table. */
 #include "text/tokenizer/vocab.h"
 
-#include "text/tokenizer/testing.h"
+#include "tests/tokenizer_testing.h"
 
 MX_TEST(finds_strings_by_id_and_ids_by_string)
 {

@@ -1,7 +1,7 @@
 /* wordpiece_test.c - longest first, and whole words. */
 #include "text/tokenizer/wordpiece.h"
 
-#include "text/tokenizer/testing.h"
+#include "tests/tokenizer_testing.h"
 
 #define MODEL(options)                 \
     "{\"type\":\"WordPiece\"," options \

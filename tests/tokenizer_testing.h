@@ -1,6 +1,7 @@
-/* testing.h - for the unit tests of this folder: tokenizers from literals, results as text to compare. */
-#ifndef MX_TEXT_TOKENIZER_TESTING_H
-#define MX_TEXT_TOKENIZER_TESTING_H
+/* tokenizer_testing.h - for the unit tests of src/text/tokenizer: tokenizers from literals, results as text to compare.
+ */
+#ifndef MX_TESTS_TOKENIZER_TESTING_H
+#define MX_TESTS_TOKENIZER_TESTING_H
 
 #include "tests/test.h"
 #include "text/tokenizer/tokenizer.h"
