@@ -22,8 +22,8 @@ import transformers
 
 N_TOKENS = 64
 PROMPTS = [
-    "Write two sentences about the sea.",
     "What is the capital of France?",
+    "Write two sentences about the sea.",
     "Explain why the sky is blue to a child.",
     "List five fruits.",
     "Write a Python function that adds two numbers.",

@@ -21,6 +21,7 @@ enum {
     MAX_SEQS = 4,
     MAX_STEP = 128,
     MAX_TOKENS = 128, /* of a prompt or of an answer in the file */
+    SHORT_PROMPT = 10,
 };
 
 /* Two right implementations differ by less than this in the distance of two logits: ours keeps keys and values in
@@ -147,11 +148,17 @@ static int32_t argmax(const float *logits)
     return best;
 }
 
-static bool begin(mx_sequence *seq, const greedy_case *c)
+static bool begin_with(mx_sequence *seq, const greedy_case *c, int32_t n_prompt)
 {
     mx_error err;
     return MX_CHECK_OK(mx_sequence_init(seq, &engine.pages, N_CTX, &err), &err) &&
-           MX_CHECK_OK(mx_sequence_append(seq, c->prompt, c->n_prompt, &err), &err);
+           MX_CHECK_OK(mx_sequence_append(seq, c->prompt, n_prompt, &err), &err);
+}
+
+/* A sequence that holds the case's prompt; its beginning alone where there is little time. */
+static bool begin(mx_sequence *seq, const greedy_case *c)
+{
+    return begin_with(seq, c, n_cases == 1 ? MX_MIN(c->n_prompt, SHORT_PROMPT) : c->n_prompt);
 }
 
 MX_TEST(greedy_tokens_are_those_of_the_reference)
@@ -161,7 +168,7 @@ MX_TEST(greedy_tokens_are_those_of_the_reference)
     int32_t n_ties = 0;
     for (size_t i = 0; is_ready() && i < n_cases; i++) {
         mx_sequence seq;
-        bool is_fine = begin(&seq, &cases[i]);
+        bool is_fine = begin_with(&seq, &cases[i], cases[i].n_prompt);
         for (int32_t j = 0; is_fine && j < cases[i].n_tokens; j++, n_steps++) {
             const float *logits = advance(&seq, MAX_STEP);
             const int32_t wanted = cases[i].tokens[j]; /* forced, so that each step is judged by itself */
@@ -181,12 +188,13 @@ MX_TEST(greedy_tokens_are_those_of_the_reference)
     }
 }
 
-/* The largest difference of two rows of logits. */
+/* The largest difference of two rows of logits. With fmax, gcc 12 for aarch64 crashes on this loop. */
 static double distance(const float *a, const float *b)
 {
     double most = 0.0;
     for (int32_t i = 0; i < engine.limits.n_vocab; i++) {
-        most = fmax(most, fabs((double)a[i] - (double)b[i]));
+        const double difference = fabs((double)a[i] - (double)b[i]);
+        most = difference > most ? difference : most;
     }
     return most;
 }
@@ -220,18 +228,19 @@ MX_TEST(a_prompt_in_chunks_gives_the_logits_that_it_gives_at_once)
 MX_TEST(sequences_in_one_batch_do_not_see_each_other)
 {
     mx_error err;
-    if (!is_ready() || n_cases < 2) {
+    if (!is_ready()) {
         return;
     }
+    const greedy_case *second = &cases[n_cases - 1];
     mx_sequence alone;
-    float *wanted = begin(&alone, &cases[1]) ? copy_logits(advance(&alone, MAX_STEP)) : NULL;
+    float *wanted = begin(&alone, second) ? copy_logits(advance(&alone, MAX_STEP)) : NULL;
     mx_sequence_deinit(&alone);
     mx_sequence a;
     mx_sequence b;
     const bool is_fine = begin(&a, &cases[0]);
-    if (begin(&b, &cases[1]) && is_fine && wanted) {
+    if (begin(&b, second) && is_fine && wanted) {
         mx_step_part parts[] = {
-            {.sequence = &a, .n_rows = 20},
+            {.sequence = &a, .n_rows = 9},
             {.sequence = &b, .n_rows = b.n_tokens, .wants_logits = true},
         };
         if (MX_CHECK_OK(mx_engine_step(&engine, parts, 2, &err), &err)) {
