@@ -400,6 +400,19 @@ def names_and_texts_beyond_ascii_work(cli):
     check(cli("tokenize", "-m", cli.path(model), "-f", cli.path(prompt), "--no-special").out == ids)
 
 
+def paths_longer_than_windows_was_made_for_work(cli):
+    model = shutil.copytree(cli.model, cli.folder / ("x" * 90) / ("y" * 90) / ("z" * 90) / "model")
+    check_fine(cli.generate("-p", "a", "-n", "1", model=model))
+
+
+def a_megabyte_of_one_kind_of_character_is_no_trouble(cli):
+    for letter in ("a", ".", " ", "\n\n", "世"):
+        text = (letter * (1 << 20)).encode()[:1 << 20]
+        text = text[:len(text) // 3 * 3] + b"!"  # no half characters, and no line end that would be dropped
+        done = check_fine(cli("tokenize", "-m", cli.path(cli.model), "--no-special", stdin=text))
+        check(len(done.out.split()) == len(text), letter)
+
+
 def tokenize_treats_special_tokens_as_text_unless_told(cli):
     def ids(*args):
         return check_fine(cli("tokenize", "-m", cli.path(cli.model), *args)).out.split()
