@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "platform/clock.h"
+
+#define LINES       8 /* at once */
+#define LINE_WORDS  8
+#define AHEAD_WORDS 512
 
 mx_status bandwidth_open(bandwidth *b, int32_t n_threads, size_t n_bytes, mx_error *err)
 {
@@ -21,20 +26,25 @@ void bandwidth_close(bandwidth *b)
     mx_block_free(&b->block);
 }
 
+/* One word of each cache line, and a prefetch some KiB ahead as the kernels have it: without, a core waits for lines
+ * that it has not asked for. */
 static void read_part(void *arg, int32_t i_thread)
 {
     bandwidth *b = (bandwidth *)arg;
     const uint64_t *words = (const uint64_t *)b->block.ptr;
     int64_t from;
     int64_t to;
-    uint64_t sums[32] = {0};
-    mx_pool_split((int64_t)(b->block.n_bytes / sizeof sums), i_thread, mx_pool_n_threads(b->pool), &from, &to);
+    uint64_t sums[LINES] = {0};
+    mx_pool_split((int64_t)(b->block.n_bytes / (LINES * LINE_WORDS * 8)), i_thread, mx_pool_n_threads(b->pool), &from,
+                  &to);
     for (int64_t i = from; i < to; i++) {
-        for (int32_t j = 0; j < 32; j++) {
-            sums[j] += words[i * 32 + j];
+        const uint64_t *at = words + i * LINES * LINE_WORDS;
+        for (int32_t j = 0; j < LINES; j++) {
+            sums[j] += at[j * LINE_WORDS];
+            MX_PREFETCH(at + j * LINE_WORDS + AHEAD_WORDS);
         }
     }
-    for (int32_t j = 0; j < 32 && i_thread == 0; j++) {
+    for (int32_t j = 0; j < LINES && i_thread == 0; j++) {
         b->sum += sums[j];
     }
 }
