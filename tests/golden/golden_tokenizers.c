@@ -47,7 +47,7 @@ static void show_ids(const char *label, const mx_ids *ids, size_t from)
     printf("\n");
 }
 
-static void tell(suite *s, size_t line, const char *what)
+static void report(suite *s, size_t line, const char *what)
 {
     if (++s->n_failed <= MAX_SHOWN) {
         printf("%s, line %zu: %s\n", s->name, line, what);
@@ -75,7 +75,7 @@ static void check_encode(suite *s, size_t line, yyjson_val *obj, bool is_plain)
     mx_status st = read_ids(yyjson_obj_get(obj, "ids"), &s->wanted, &err);
     st = st == MX_OK ? mx_encode(s->enc, mx_json_view_str(yyjson_obj_get(obj, "text")), flags, &s->ids, &err) : st;
     if (st != MX_OK) {
-        tell(s, line, err.message);
+        report(s, line, err.message);
         return;
     }
     size_t at = 0;
@@ -86,7 +86,7 @@ static void check_encode(suite *s, size_t line, yyjson_val *obj, bool is_plain)
         s->n_passed++;
         return;
     }
-    tell(s, line, is_plain ? "encode_plain differs" : "encode differs");
+    report(s, line, is_plain ? "encode_plain differs" : "encode differs");
     if (s->n_failed <= MAX_SHOWN) {
         show_ids("found ", &s->ids, at);
         show_ids("wanted", &s->wanted, at);
@@ -120,15 +120,15 @@ static void check_decode(suite *s, size_t line, yyjson_val *obj)
     st = st == MX_OK ? mx_decode(s->tok, s->wanted.data, s->wanted.len, skip_special, &s->text, &err) : st;
     st = st == MX_OK ? stream(s, skip_special, &err) : st;
     if (st != MX_OK) {
-        tell(s, line, err.message);
+        report(s, line, err.message);
     } else if (!mx_str_eq(mx_buf_view(&s->text), wanted)) {
-        tell(s, line, "decode differs");
+        report(s, line, "decode differs");
         if (s->n_failed <= MAX_SHOWN) {
             printf("    found  \"%.*s\"\n    wanted \"%.*s\"\n", (int)MX_MIN(s->text.len, (size_t)200), s->text.data,
                    (int)MX_MIN(wanted.len, (size_t)200), wanted.ptr);
         }
     } else if (!mx_str_eq(mx_buf_view(&s->streamed), wanted)) {
-        tell(s, line, "the streamed pieces do not join to the text");
+        report(s, line, "the streamed pieces do not join to the text");
     } else {
         s->n_passed++;
     }
@@ -139,7 +139,7 @@ static void check_line(suite *s, size_t line, mx_str text)
     mx_error err;
     mx_json json = {0};
     if (mx_json_parse(text, "golden.jsonl", &json, &err) != MX_OK) {
-        tell(s, line, err.message);
+        report(s, line, err.message);
         return;
     }
     const mx_str kind = mx_json_view_str(yyjson_obj_get(json.root, "kind"));
@@ -148,7 +148,7 @@ static void check_line(suite *s, size_t line, mx_str text)
     } else if (mx_str_eq_cstr(kind, "encode") || mx_str_eq_cstr(kind, "encode_plain")) {
         check_encode(s, line, json.root, mx_str_eq_cstr(kind, "encode_plain"));
     } else {
-        tell(s, line, "a case of unknown kind");
+        report(s, line, "a case of unknown kind");
     }
     mx_json_close(&json);
 }
@@ -194,7 +194,7 @@ static void run_folder(mx_arena *arena, const char *dir, mx_str name, int *n_pas
                .text = {.max = MAX_FILE},
                .streamed = {.max = MAX_FILE}};
     if (!folder || open_suite(&s, arena, folder, &cases, &err) != MX_OK) {
-        tell(&s, 0, folder ? err.message : "out of memory");
+        report(&s, 0, folder ? err.message : "out of memory");
     } else {
         check_lines(&s, mx_buf_view(&cases));
         printf("%s: %d passed, %d failed\n", mx_path_base(mx_str_from(folder)).ptr, s.n_passed, s.n_failed);

@@ -31,7 +31,7 @@ static step_run step_at(mx_decode_run *run, size_t i, mx_error *err)
     return (step_run){run, &run->decoder->steps[i], &run->states[i], i + 1, err};
 }
 
-static mx_status send(const step_run *r, mx_str bytes)
+static mx_status pass_bytes(const step_run *r, mx_str bytes)
 {
     if (bytes.len == 0) {
         return MX_OK;
@@ -43,7 +43,7 @@ static mx_status send(const step_run *r, mx_str bytes)
     return ops[next.step->kind].bytes(&next, bytes);
 }
 
-static mx_status send_end(const step_run *r)
+static mx_status pass_end(const step_run *r)
 {
     if (r->next == r->run->decoder->n_steps) {
         return MX_OK;
@@ -54,10 +54,10 @@ static mx_status send_end(const step_run *r)
     return MX_OK;
 }
 
-static mx_status send_token(const step_run *r, mx_str token)
+static mx_status pass_token(const step_run *r, mx_str token)
 {
-    MX_TRY(send(r, token));
-    return send_end(r);
+    MX_TRY(pass_bytes(r, token));
+    return pass_end(r);
 }
 
 static mx_str first_text(const step_run *r)
@@ -74,12 +74,12 @@ static mx_status keep(step_run *r, mx_str bytes)
 
 static mx_status spaced_bytes(step_run *r, mx_str bytes)
 {
-    return send(r, bytes);
+    return pass_bytes(r, bytes);
 }
 
 static mx_status spaced_end(step_run *r)
 {
-    return send_end(r);
+    return pass_end(r);
 }
 
 /* BYTE_LEVEL: state->token holds this token's characters, state->scratch the bytes of an unfinished character. */
@@ -101,7 +101,7 @@ static mx_status byte_level_end(step_run *r)
     const size_t n_open = mx_utf8_incomplete_tail(mx_buf_view(kept));
     const size_t n_ready = kept->len - n_open;
     MX_TRY(mx_utf8_append_lossy(token, (mx_str){kept->data, n_ready}, r->err));
-    MX_TRY(send(r, mx_buf_view(token)));
+    MX_TRY(pass_bytes(r, mx_buf_view(token)));
     token->len = 0;
     if (n_open) {
         memmove(kept->data, kept->data + n_ready, n_open);
@@ -115,7 +115,7 @@ static mx_status byte_level_finish(step_run *r)
     mx_buf *kept = &r->state->scratch;
     MX_TRY(mx_utf8_append_lossy(&r->state->token, mx_buf_view(kept), r->err));
     kept->len = 0;
-    return send_token(r, mx_buf_view(&r->state->token));
+    return pass_token(r, mx_buf_view(&r->state->token));
 }
 
 /* BYTE_FALLBACK: state->token holds this token, state->scratch the bytes of the run. */
@@ -147,10 +147,10 @@ static mx_status byte_fallback_finish(step_run *r)
         return MX_OK;
     }
     if (mx_utf8_is_valid(mx_buf_view(bytes))) {
-        MX_TRY(send_token(r, mx_buf_view(bytes)));
+        MX_TRY(pass_token(r, mx_buf_view(bytes)));
     } else {
         for (size_t i = 0; i < n; i++) {
-            MX_TRY(send_token(r, MX_STR("\xEF\xBF\xBD")));
+            MX_TRY(pass_token(r, MX_STR("\xEF\xBF\xBD")));
         }
     }
     bytes->len = 0;
@@ -166,7 +166,7 @@ static mx_status byte_fallback_end(step_run *r)
         return mx_buf_append_char(&r->state->scratch, (char)byte, r->err);
     }
     MX_TRY(byte_fallback_finish(r));
-    MX_TRY(send_token(r, mx_buf_view(token)));
+    MX_TRY(pass_token(r, mx_buf_view(token)));
     token->len = 0;
     return MX_OK;
 }
@@ -181,7 +181,7 @@ static mx_status fuse_end(step_run *r)
 
 static mx_status fuse_finish(step_run *r)
 {
-    return send_end(r);
+    return pass_end(r);
 }
 
 /* REPLACE: a string is replaced as soon as it is whole; an expression needs the whole token. */
@@ -208,8 +208,8 @@ static mx_status replace_matches(step_run *r, size_t *done)
         if (!found) {
             break;
         }
-        MX_TRY(send(r, mx_str_slice(walk.text, *done, walk.start)));
-        MX_TRY(send(r, first_text(r)));
+        MX_TRY(pass_bytes(r, mx_str_slice(walk.text, *done, walk.start)));
+        MX_TRY(pass_bytes(r, first_text(r)));
         *done = walk.end;
     }
     return MX_OK;
@@ -227,7 +227,7 @@ static mx_status replace_bytes(step_run *r, mx_str bytes)
     MX_TRY(replace_matches(r, &done));
     const mx_str rest = mx_str_slice(mx_buf_view(token), done, token->len);
     const size_t n_open = partial_tail(rest, literal);
-    MX_TRY(send(r, mx_str_slice(rest, 0, rest.len - n_open)));
+    MX_TRY(pass_bytes(r, mx_str_slice(rest, 0, rest.len - n_open)));
     memmove(token->data, token->data + token->len - n_open, n_open);
     token->len = n_open;
     return MX_OK;
@@ -240,17 +240,17 @@ static mx_status replace_end(step_run *r)
     if (!r->step->pattern.literal) {
         MX_TRY(replace_matches(r, &done));
     }
-    MX_TRY(send(r, mx_str_slice(mx_buf_view(token), done, token->len)));
+    MX_TRY(pass_bytes(r, mx_str_slice(mx_buf_view(token), done, token->len)));
     token->len = 0;
-    return send_end(r);
+    return pass_end(r);
 }
 
 /* STRIP */
 
-static mx_status send_held(step_run *r)
+static mx_status pass_held(step_run *r)
 {
     for (; r->state->n_held; r->state->n_held--) {
-        MX_TRY(send(r, first_text(r)));
+        MX_TRY(pass_bytes(r, first_text(r)));
     }
     return MX_OK;
 }
@@ -263,14 +263,14 @@ static mx_status strip_bytes(step_run *r, mx_str bytes)
         size = mx_utf8_size(bytes.ptr[at]);
         if (!mx_str_eq(mx_str_slice(bytes, at, at + size), chr)) {
             state->in_token = true;
-            MX_TRY(send_held(r));
-            MX_TRY(send(r, mx_str_slice(bytes, at, at + size)));
+            MX_TRY(pass_held(r));
+            MX_TRY(pass_bytes(r, mx_str_slice(bytes, at, at + size)));
         } else if (!state->in_token && state->n_start < r->step->n_start) {
             state->n_start++;
         } else if (state->n_held < r->step->n_stop) {
             state->n_held++;
         } else {
-            MX_TRY(send(r, chr)); /* one more than may go: the first of those held is settled */
+            MX_TRY(pass_bytes(r, chr)); /* one more than may go: the first of those held is settled */
         }
     }
     return MX_OK;
@@ -281,7 +281,7 @@ static mx_status strip_end(step_run *r)
     r->state->n_start = 0;
     r->state->n_held = 0;
     r->state->in_token = false;
-    return send_end(r);
+    return pass_end(r);
 }
 
 /* METASPACE */
@@ -292,11 +292,11 @@ static mx_status metaspace_bytes(step_run *r, mx_str bytes)
     const bool drops = r->step->drops_first && r->state->n_tokens == 0;
     for (size_t at = 0; at < bytes.len;) {
         const size_t found = mx_str_find(bytes, chr, at);
-        MX_TRY(send(r, mx_str_slice(bytes, at, found)));
+        MX_TRY(pass_bytes(r, mx_str_slice(bytes, at, found)));
         if (found == MX_STR_NPOS) {
             break;
         }
-        MX_TRY(send(r, drops ? MX_STR("") : MX_STR(" ")));
+        MX_TRY(pass_bytes(r, drops ? MX_STR("") : MX_STR(" ")));
         at = found + chr.len;
     }
     return MX_OK;
@@ -354,33 +354,33 @@ static mx_status wordpiece_end(step_run *r)
         clean_up(text);
     }
     token->len = 0;
-    return send_token(r, mx_buf_view(text));
+    return pass_token(r, mx_buf_view(text));
 }
 
 /* BPE: state->scratch holds the token before, since the last one loses its suffix. An empty suffix is found between all
  * characters. */
-static mx_status bpe_send(step_run *r, mx_str space)
+static mx_status bpe_pass(step_run *r, mx_str space)
 {
     const mx_str text = mx_buf_view(&r->state->scratch);
     const mx_str suffix = first_text(r);
     size_t at = 0;
     for (size_t found; suffix.len && (found = mx_str_find(text, suffix, at)) != MX_STR_NPOS; at = found + suffix.len) {
-        MX_TRY(send(r, mx_str_slice(text, at, found)));
-        MX_TRY(send(r, space));
+        MX_TRY(pass_bytes(r, mx_str_slice(text, at, found)));
+        MX_TRY(pass_bytes(r, space));
     }
     for (size_t size; suffix.len == 0 && at < text.len; at += size) {
         size = mx_utf8_size(text.ptr[at]);
-        MX_TRY(send(r, space));
-        MX_TRY(send(r, mx_str_slice(text, at, at + size)));
+        MX_TRY(pass_bytes(r, space));
+        MX_TRY(pass_bytes(r, mx_str_slice(text, at, at + size)));
     }
-    MX_TRY(send(r, suffix.len ? mx_str_slice(text, at, text.len) : space));
-    return send_end(r);
+    MX_TRY(pass_bytes(r, suffix.len ? mx_str_slice(text, at, text.len) : space));
+    return pass_end(r);
 }
 
 static mx_status bpe_end(step_run *r)
 {
     if (r->state->in_token) {
-        MX_TRY(bpe_send(r, MX_STR(" ")));
+        MX_TRY(bpe_pass(r, MX_STR(" ")));
     }
     const mx_buf swap = r->state->scratch;
     r->state->scratch = r->state->token;
@@ -392,7 +392,7 @@ static mx_status bpe_end(step_run *r)
 
 static mx_status bpe_finish(step_run *r)
 {
-    return r->state->in_token ? bpe_send(r, MX_STR("")) : MX_OK;
+    return r->state->in_token ? bpe_pass(r, MX_STR("")) : MX_OK;
 }
 
 /* CTC: state->scratch holds the token before. */
@@ -416,7 +416,7 @@ static mx_status ctc_end(step_run *r)
         }
     }
     if (token->len) {
-        MX_TRY(send_token(r, mx_buf_view(token)));
+        MX_TRY(pass_token(r, mx_buf_view(token)));
     }
     token->len = 0;
     return MX_OK;
@@ -467,9 +467,9 @@ mx_status mx_decode_token(mx_decode_run *run, mx_str token, mx_error *err)
 {
     const step_run source = {.run = run, .err = err};
     if (run->decoder->n_steps && run->decoder->steps[0].kind == MX_STEP_SPACED && run->states[0].n_tokens) {
-        MX_TRY(send(&source, MX_STR(" ")));
+        MX_TRY(pass_bytes(&source, MX_STR(" ")));
     }
-    return send_token(&source, token);
+    return pass_token(&source, token);
 }
 
 mx_status mx_decode_finish(mx_decode_run *run, mx_error *err)

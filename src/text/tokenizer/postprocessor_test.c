@@ -3,7 +3,7 @@
 
 #include "tests/tokenizer_testing.h"
 
-#define TEXT        "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}"
+#define TEXT_ITEM   "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}"
 #define TOKEN(name) "{\"SpecialToken\":{\"id\":\"" name "\",\"type_id\":0}}"
 #define TEMPLATE(single)                                                     \
     "{\"type\":\"TemplateProcessing\",\"single\":[" single                   \
@@ -28,13 +28,14 @@ MX_TEST(tokens_go_around_the_text_when_they_are_asked_for)
     } table[] = {
         {"null", "1", "1"},
         {BYTE_LEVEL, "1", "1"},
-        {TEMPLATE(TOKEN("<s>") "," TEXT), "7 1", "1"},
-        {TEMPLATE(TEXT "," TOKEN("<e>")), "1 8 9", "1"},
-        {TEMPLATE(TEXT "," TEXT), "1 1", "1 1"},
+        {TEMPLATE(TOKEN("<s>") "," TEXT_ITEM), "7 1", "1"},
+        {TEMPLATE(TEXT_ITEM "," TOKEN("<e>")), "1 8 9", "1"},
+        {TEMPLATE(TEXT_ITEM "," TEXT_ITEM), "1 1", "1 1"},
         {TEMPLATE(TOKEN("<s>")), "7", ""},
         {"{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",3],\"cls\":[\"[CLS]\",2]}", "2 1 3", "1"},
         {"{\"type\":\"RobertaProcessing\",\"sep\":[\"x\",3],\"cls\":[\"y\",2],\"trim_offsets\":true}", "2 1 3", "1"},
-        {"{\"type\":\"Sequence\",\"processors\":[" BYTE_LEVEL "," TEMPLATE(TOKEN("<s>") "," TEXT) "]}", "7 1", "1"},
+        {"{\"type\":\"Sequence\",\"processors\":[" BYTE_LEVEL "," TEMPLATE(TOKEN("<s>") "," TEXT_ITEM) "]}", "7 1",
+         "1"},
     };
     for (size_t i = 0; i < MX_COUNTOF(table); i++) {
         mx_error err;
