@@ -4,29 +4,39 @@
  * the macros that tell clang and gcc apart are dropped, so that the branches written for MSVC are the ones compiled;
  * and then the words that cl.exe does not know are poisoned: any later use is an error.
  */
+#ifdef MX_GATE_WINDOWS /* for src/platform/windows alone: other files may name a function send, as they may in cl.exe */
 #include <winsock2.h>
 
 #include <ws2tcpip.h>
 
 #include <windows.h>
 
-#include <assert.h>
 #include <bcrypt.h>
+#include <fcntl.h>
+#include <io.h>
+#include <process.h>
+#include <shellapi.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <winhttp.h>
+#include <winioctl.h>
+
+/* Missing in Wine 8's headers. */
+WORD WINAPI GetActiveProcessorGroupCount(void);
+#endif
+
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fenv.h>
 #include <float.h>
 #include <immintrin.h>
 #include <intrin.h>
 #include <inttypes.h>
-#include <io.h>
 #include <limits.h>
 #include <locale.h>
 #include <math.h>
-#include <process.h>
 #include <setjmp.h>
-#include <shellapi.h>
 #include <signal.h>
 #include <stdalign.h>
 #include <stdarg.h>
@@ -37,12 +47,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/types.h>
 #include <time.h>
 #include <wchar.h>
-#include <winhttp.h>
-#include <winioctl.h>
 
 #include <yyjson.h>
 
@@ -50,7 +56,6 @@
 #include <utf8proc.h>
 
 /* Missing in Wine 8's headers. */
-WORD WINAPI GetActiveProcessorGroupCount(void);
 float fmaf(float x, float y, float z);
 
 #pragma clang diagnostic ignored "-Wbuiltin-macro-redefined"
