@@ -6,12 +6,13 @@
 #   make windows    build/windows/bin/mlxcel.exe, and its tests under Wine
 #   make aarch64    build/linux-aarch64/bin/mlxcel, and its tests under qemu-user
 #   make asan tsan  the tests with the sanitizers
+#   make bench      decode and prefill of a 1B shape as shares of this machine's read bandwidth; inner loops alone
 #   make format     lay out the sources; make lint: look for bugs and for breaches of the rules
 #   make clean
 
 PROMPT ?= Write two sentences about the sea.
 
-.PHONY: build demo test windows aarch64 asan tsan format lint clean
+.PHONY: build demo test windows aarch64 asan tsan bench format lint clean
 
 build:
 	@tools/setup build
@@ -43,6 +44,12 @@ asan tsan:
 	@tools/setup build
 	@tools/build $@
 	@tools/run-tests --golden sample build/$@
+
+bench:
+	@tools/setup build
+	@tools/build release
+	build/release/bin/bench_decode
+	build/release/bin/bench_op
 
 format:
 	@tools/setup lint
