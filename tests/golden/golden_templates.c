@@ -29,7 +29,7 @@ typedef struct suite {
     int n_passed, n_failed;
 } suite;
 
-static void tell(suite *s, mx_str name, const char *what)
+static void report_failure(suite *s, mx_str name, const char *what)
 {
     if (++s->n_failed <= MAX_SHOWN) {
         printf("%s, %.*s: %s\n", s->name, MX_STR_ARG(name), what);
@@ -58,17 +58,17 @@ static void judge(suite *s, yyjson_val *line, mx_status st, const mx_template_re
     yyjson_val *expected = yyjson_obj_get(line, "expected");
     const mx_str wanted = mx_json_view_str(expected ? expected : yyjson_obj_get(line, "error"));
     if (expected && st != MX_OK) {
-        tell(s, name, err->message);
+        report_failure(s, name, err->message);
     } else if (expected && !mx_str_eq(mx_buf_view(&s->out), wanted)) {
-        tell(s, name, "the text differs");
+        report_failure(s, name, "the text differs");
         show_difference(s, mx_buf_view(&s->out), wanted);
     } else if (!expected && st == MX_OK) {
-        tell(s, name, "rendering should have failed");
+        report_failure(s, name, "rendering should have failed");
         show_difference(s, mx_buf_view(&s->out), wanted);
     } else if (!expected && (report->fault == MX_TEMPLATE_RAISED) != mx_str_eq_cstr(kind, "raise_exception")) {
-        tell(s, name, err->message);
+        report_failure(s, name, err->message);
     } else if (!expected && report->fault == MX_TEMPLATE_RAISED && !mx_str_eq(mx_buf_view(&report->message), wanted)) {
-        tell(s, name, "the message of raise_exception differs");
+        report_failure(s, name, "the message of raise_exception differs");
         show_difference(s, mx_buf_view(&report->message), wanted);
     } else {
         s->n_passed++;
@@ -104,7 +104,7 @@ static void check_lines(suite *s, mx_str lines)
         size_t end = mx_str_find(lines, MX_STR("\n"), at);
         end = end == MX_STR_NPOS ? lines.len : end;
         if (end > at && mx_json_parse_exact(mx_str_slice(lines, at, end), "cases.jsonl", &json, &err) != MX_OK) {
-            tell(s, MX_STR("a line"), err.message);
+            report_failure(s, MX_STR("a line"), err.message);
         } else if (end > at) {
             check_case(s, json.root);
         }
@@ -141,9 +141,9 @@ static void run_folder(mx_arena *arena, const char *dir, const char *templates, 
     const char *path = folder ? mx_path_join(arena, folder, MX_STR("cases.jsonl")) : NULL;
     suite s = {.name = folder ? folder : "", .out = {.max = MAX_FILE}};
     if (!path || mx_file_read(path, MAX_FILE, &cases, &err) != MX_OK) {
-        tell(&s, name, path ? err.message : "out of memory");
+        report_failure(&s, name, path ? err.message : "out of memory");
     } else if (open_template(&s, arena, folder, other, &err) != MX_OK) {
-        tell(&s, name, err.message);
+        report_failure(&s, name, err.message);
     } else {
         check_lines(&s, mx_buf_view(&cases));
     }

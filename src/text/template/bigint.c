@@ -2,7 +2,6 @@
 #include "text/template/bigint.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -93,13 +92,6 @@ mx_status mx_tpl_big_from_digits(mx_tpl_run *run, mx_str digits, mx_tpl_value *o
         *limb = *limb * 10 + (uint32_t)(digits.ptr[i] - '0');
     }
     return normalise(run, big, out);
-}
-
-mx_status mx_tpl_big_from_double(mx_tpl_run *run, double d, mx_tpl_value *out)
-{
-    char digits[330]; /* the largest double has 309 digits */
-    const int n = snprintf(digits, sizeof digits, "%.0f", trunc(d));
-    return mx_tpl_big_from_digits(run, (mx_str){digits, (size_t)n}, out);
 }
 
 mx_status mx_tpl_put_big(mx_tpl_run *run, const mx_tpl_big *big)

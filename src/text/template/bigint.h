@@ -22,9 +22,6 @@ mx_status mx_tpl_big_from_u64(mx_tpl_run *run, uint64_t u, mx_tpl_value *out) MX
 /* Decimal digits with an optional '-' before; no more than MX_TPL_BIG_MAX_DIGITS. */
 mx_status mx_tpl_big_from_digits(mx_tpl_run *run, mx_str digits, mx_tpl_value *out) MX_NODISCARD;
 
-/* The whole part of a finite double. */
-mx_status mx_tpl_big_from_double(mx_tpl_run *run, double d, mx_tpl_value *out) MX_NODISCARD;
-
 mx_status mx_tpl_put_big(mx_tpl_run *run, const mx_tpl_big *big) MX_NODISCARD;
 
 /* ADD, SUB, MUL, FLOORDIV, MOD of INT or BIG values (b not 0 for the last two). */

@@ -42,7 +42,7 @@ static size_t find_param(const char *params, mx_str name, bool *found)
     return i;
 }
 
-static mx_status bind(mx_tpl_run *run, const mx_tpl_filter *what, const mx_tpl_args *args, mx_tpl_value *bound)
+static mx_status bind_args(mx_tpl_run *run, const mx_tpl_filter *what, const mx_tpl_args *args, mx_tpl_value *bound)
 {
     bool found = false;
     const size_t n_params = find_param(what->params, MX_STR(""), &found);
@@ -81,7 +81,7 @@ mx_status mx_tpl_call_filter(mx_tpl_run *run, const mx_tpl_filter *what, mx_tpl_
         return what->any(run, self, args ? args : &none, out);
     }
     mx_tpl_value bound[MX_TPL_MAX_PARAMS] = {{0}};
-    MX_TRY(bind(run, what, args ? args : &none, bound));
+    MX_TRY(bind_args(run, what, args ? args : &none, bound));
     return what->fn(run, self, bound, out);
 }
 

@@ -24,7 +24,7 @@ static bool in_ranges(int32_t c, const mx_tpl_char_range *ranges, size_t n)
     return false;
 }
 
-#define IN(c, name) in_ranges((c), mx_tpl_##name, mx_tpl_n_##name)
+#define IN_RANGES(c, name) in_ranges((c), mx_tpl_##name, mx_tpl_n_##name)
 
 static bool is_letter(int32_t c)
 {
@@ -56,7 +56,7 @@ bool mx_tpl_is_decimal(int32_t c)
 
 bool mx_tpl_is_digit(int32_t c)
 {
-    return mx_tpl_is_decimal(c) || (c >= 128 && IN(c, other_digit));
+    return mx_tpl_is_decimal(c) || (c >= 128 && IN_RANGES(c, other_digit));
 }
 
 bool mx_tpl_is_numeric(int32_t c)
@@ -65,7 +65,7 @@ bool mx_tpl_is_numeric(int32_t c)
         return mx_tpl_is_decimal(c);
     }
     const utf8proc_category_t category = utf8proc_category(c);
-    return (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO) || IN(c, other_numeric);
+    return (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO) || IN_RANGES(c, other_numeric);
 }
 
 bool mx_tpl_is_alnum(int32_t c)
@@ -96,7 +96,7 @@ bool mx_tpl_is_lower(int32_t c)
     if (c < 128) {
         return c >= 'a' && c <= 'z';
     }
-    return utf8proc_category(c) == UTF8PROC_CATEGORY_LL || IN(c, other_lower);
+    return utf8proc_category(c) == UTF8PROC_CATEGORY_LL || IN_RANGES(c, other_lower);
 }
 
 bool mx_tpl_is_upper(int32_t c)
@@ -104,7 +104,7 @@ bool mx_tpl_is_upper(int32_t c)
     if (c < 128) {
         return c >= 'A' && c <= 'Z';
     }
-    return utf8proc_category(c) == UTF8PROC_CATEGORY_LU || IN(c, other_upper);
+    return utf8proc_category(c) == UTF8PROC_CATEGORY_LU || IN_RANGES(c, other_upper);
 }
 
 bool mx_tpl_is_title(int32_t c)
@@ -141,7 +141,7 @@ bool mx_tpl_is_identifier_start(int32_t c)
     if (c < 128) {
         return c == '_' || mx_tpl_is_alpha(c);
     }
-    return (is_letter(c) || utf8proc_category(c) == UTF8PROC_CATEGORY_NL) != IN(c, id_start);
+    return (is_letter(c) || utf8proc_category(c) == UTF8PROC_CATEGORY_NL) != IN_RANGES(c, id_start);
 }
 
 bool mx_tpl_is_identifier_part(int32_t c)
@@ -154,8 +154,8 @@ bool mx_tpl_is_identifier_part(int32_t c)
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_MC:
     case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_PC: return !IN(c, id_part);
-    default: return is_letter(c) != IN(c, id_part);
+    case UTF8PROC_CATEGORY_PC: return !IN_RANGES(c, id_part);
+    default: return is_letter(c) != IN_RANGES(c, id_part);
     }
 }
 

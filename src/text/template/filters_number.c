@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "text/template/filters.h"
+#include "text/template/format.h"
 
 static mx_status filter_abs(mx_tpl_run *run, mx_tpl_value self, const mx_tpl_value *args, mx_tpl_value *out)
 {
@@ -83,24 +84,25 @@ static mx_status filter_float(mx_tpl_run *run, mx_tpl_value self, const mx_tpl_v
     return MX_OK;
 }
 
-/* round(d, precision): the decimal number nearest to the exact value of d, which printf knows how to find. */
-static double round_to(double d, int64_t precision)
+/* round(d, precision): the decimal number nearest to the exact value of d, ties to even. */
+static mx_status round_to(mx_tpl_run *run, double d, int64_t precision, double *out)
 {
-    char text[700];
+    *out = d;
     if (!isfinite(d) || precision > 323) {
-        return d;
+        return MX_OK;
     }
-    if (precision < -308) {
-        return copysign(0.0, d);
-    }
-    if (precision >= 0) {
-        snprintf(text, sizeof text, "%.*f", (int)precision, d);
-        return strtod(text, NULL);
-    }
-    /* To tens and hundreds: as many digits less, ties to even as everywhere. */
-    const double unit = pow(10, (double)-precision);
-    const double whole = nearbyint(d / unit);
-    return whole * unit;
+    mx_tpl_value scaled;
+    mx_tpl_value text;
+    char exponent[24];
+    const size_t mark = mx_tpl_mark(run);
+    precision = MX_MAX(precision, -400);
+    MX_TRY(mx_tpl_scale_float(run, d, precision, &scaled));
+    MX_TRY(mx_tpl_put_int(run, scaled));
+    const int n = snprintf(exponent, sizeof exponent, "e%d", (int)-precision);
+    MX_TRY(mx_tpl_put(run, (mx_str){exponent, (size_t)n}));
+    MX_TRY(mx_tpl_take(run, mark, 0, &text));
+    *out = copysign(strtod(text.as.s, NULL), d);
+    return MX_OK;
 }
 
 /* round() of an integer to tens, hundreds, ...: ties go to the even multiple. */
@@ -175,7 +177,9 @@ static mx_status filter_round(mx_tpl_run *run, mx_tpl_value self, const mx_tpl_v
     if (self.kind != MX_TPL_FLOAT) {
         return round_int(run, self, precision, out);
     }
-    *out = mx_tpl_float(round_to(self.as.f, precision));
+    double rounded = 0;
+    MX_TRY(round_to(run, self.as.f, precision, &rounded));
+    *out = mx_tpl_float(rounded);
     return isinf(out->as.f) && isfinite(self.as.f) ? mx_tpl_fail_type(run, "rounded value too large to represent")
                                                    : MX_OK;
 }
@@ -208,7 +212,11 @@ static mx_status filter_filesizeformat(mx_tpl_run *run, mx_tpl_value self, const
             unit *= base;
             i++;
         }
-        n = snprintf(text, sizeof text, "%.1f %s", base * bytes / unit, is_binary ? binary[i] : decimal[i]);
+        const size_t mark = mx_tpl_mark(run);
+        MX_TRY(mx_tpl_put_float_as(run, base * bytes / unit, 'f', 1, false));
+        MX_TRY(mx_tpl_put_char(run, ' '));
+        MX_TRY(mx_tpl_put(run, mx_str_from(is_binary ? binary[i] : decimal[i])));
+        return mx_tpl_take(run, mark, 0, out);
     }
     return mx_tpl_new_str(run, (mx_str){text, (size_t)n}, 0, out);
 }

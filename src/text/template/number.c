@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "text/template/bigint.h"
+#include "text/template/format.h"
 #include "text/template/run.h"
 
 double mx_tpl_as_double(mx_tpl_value number)
@@ -122,7 +123,8 @@ static mx_status float_power(mx_tpl_run *run, double a, double b, mx_tpl_value *
     if (a < 0 && isfinite(a) && isfinite(b) && b != floor(b)) {
         return mx_tpl_fail_type(run, "a negative number to a fractional power is complex, which is not supported");
     }
-    const double d = pow(a, b);
+    /* In the longer format where there is one: not every C library is exact to the last digit of a double. */
+    const double d = (double)powl((long double)a, (long double)b);
     if (isinf(d) && isfinite(a) && isfinite(b)) {
         return mx_tpl_fail_type(run, "(34, 'Numerical result out of range')");
     }
@@ -269,7 +271,10 @@ bool mx_tpl_float_to_int(double d, mx_tpl_run *run, mx_tpl_value *out, mx_status
     if (d > -9.2e18 && d < 9.2e18) {
         *out = mx_tpl_int((int64_t)d);
     } else {
-        *st = mx_tpl_big_from_double(run, d, out);
+        *st = mx_tpl_scale_float(run, trunc(d), 0, out);
+        if (*st == MX_OK && d < 0) {
+            *st = mx_tpl_unary(run, MX_TPL_OP_SUB, *out, out);
+        }
     }
     return true;
 }

@@ -24,6 +24,25 @@ static bool next_decimal(char *text)
     return false;
 }
 
+/* C libraries do not agree on how to round a number that lies exactly between two decimals: Python takes the even one.
+ * text has `precision` digits of d; it is replaced where d is such a number and the even neighbour reads back as d. */
+static void settle_tie(double d, int precision, char text[40])
+{
+    char exact[80];
+    char even[40];
+    snprintf(exact, sizeof exact, "%.60e", d);
+    const size_t half = (size_t)precision + 1; /* the digit behind those shown; one place is the point's */
+    const char *zeros = exact + half + 1;
+    if (precision < 2 || exact[half] != '5' || strspn(zeros, "0") != (size_t)(strchr(exact, 'e') - zeros)) {
+        return;
+    }
+    snprintf(even, sizeof even, "%.*s%s", (int)half, exact, strchr(exact, 'e'));
+    const bool is_odd = (even[half - 1] - '0') % 2 != 0;
+    if ((!is_odd || next_decimal(even)) && strtod(even, NULL) == d) {
+        memcpy(text, even, sizeof even);
+    }
+}
+
 /* Digits and decimal exponent of the shortest decimal number that reads back as d (finite, above 0), the nearest to d
  * where there are several. value = 0.digits * 10^exponent. */
 static size_t shortest_digits(double d, char digits[24], int *exponent)
@@ -31,7 +50,8 @@ static size_t shortest_digits(double d, char digits[24], int *exponent)
     char text[40];
     /* 15 digits always survive a round trip, so a shorter number shows as one with zeros behind, except where doubles
      * have fewer digits themselves. */
-    for (int precision = d < 2.2250738585072014e-308 ? 1 : 15; precision <= 17; precision++) {
+    int precision = d < 2.2250738585072014e-308 ? 1 : 15;
+    for (; precision <= 17; precision++) {
         snprintf(text, sizeof text, "%.*e", precision - 1, d);
         if (strtod(text, NULL) == d) {
             break;
@@ -42,6 +62,9 @@ static size_t shortest_digits(double d, char digits[24], int *exponent)
         if (precision == 16 && frexp(d, &binary) == 0.5 && next_decimal(text) && strtod(text, NULL) == d) {
             break;
         }
+    }
+    if (precision > 15) {
+        settle_tie(d, MX_MIN(precision, 17), text);
     }
     size_t n = 0;
     const char *at = text;
