@@ -1,4 +1,4 @@
-/* str.c - searching, ordering and hashing of byte strings. */
+/* str.c - ordering and hashing of byte strings; str_search.c finds things in them. */
 #include "base/str.h"
 
 #include "base/bytes.h"
@@ -12,28 +12,6 @@ int mx_str_compare(mx_str a, mx_str b)
         return order;
     }
     return (a.len > b.len) - (a.len < b.len);
-}
-
-size_t mx_str_find(mx_str s, mx_str needle, size_t from)
-{
-    if (from > s.len || needle.len > s.len - from) {
-        return MX_STR_NPOS;
-    }
-    if (needle.len == 0) {
-        return from;
-    }
-    const size_t last = s.len - needle.len;
-    for (size_t at = from; at <= last; at++) {
-        const char *hit = memchr(s.ptr + at, needle.ptr[0], last - at + 1);
-        if (!hit) {
-            return MX_STR_NPOS;
-        }
-        at = (size_t)(hit - s.ptr);
-        if (memcmp(hit, needle.ptr, needle.len) == 0) {
-            return at;
-        }
-    }
-    return MX_STR_NPOS;
 }
 
 static uint64_t mix(uint64_t h)

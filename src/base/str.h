@@ -60,8 +60,12 @@ static inline bool mx_str_ends_with(mx_str s, mx_str suffix)
 /* Bytewise order, shorter first where one is a prefix: <0, 0, >0. */
 int mx_str_compare(mx_str a, mx_str b);
 
-/* Place of the first `needle` at or after byte `from`, or MX_STR_NPOS. An empty needle is found at `from`. */
+/* Place of the first `needle` at or after byte `from`, or MX_STR_NPOS. An empty needle is found at `from`.
+ * Takes time for s.len + needle.len bytes at most, whatever they are. */
 size_t mx_str_find(mx_str s, mx_str needle, size_t from);
+
+/* Place of the last `needle`, or MX_STR_NPOS. An empty needle is found at s.len. The time is the same. */
+size_t mx_str_find_last(mx_str s, mx_str needle);
 
 /* 64-bit hash for tables in memory; not stable between versions, not for untrusted-key denial of service. */
 uint64_t mx_str_hash(mx_str s);

@@ -1,5 +1,7 @@
 #include "base/str.h"
 
+#include <stdlib.h>
+
 #include "tests/test.h"
 
 MX_TEST(slices_are_clamped)
@@ -45,6 +47,75 @@ MX_TEST(needles_are_found_where_they_first_occur)
     MX_CHECK(mx_str_find(MX_STR(""), MX_STR("a"), 0) == MX_STR_NPOS);
 }
 
+/* The places of the first and of the last needle, one comparison a place. */
+static size_t try_each_place(mx_str s, mx_str needle, size_t *last)
+{
+    size_t first = *last = MX_STR_NPOS;
+    for (size_t at = 0; at + needle.len <= s.len; at++) {
+        if (memcmp(s.ptr + at, needle.ptr, needle.len) == 0) {
+            first = first == MX_STR_NPOS ? at : first;
+            *last = at;
+        }
+    }
+    return first;
+}
+
+MX_TEST(long_needles_are_found_in_texts_that_repeat_themselves)
+{
+    char text[300];
+    uint32_t seed = 1;
+    for (int round = 0; round < 20000; round++) {
+        seed = seed * 1664525u + 1013904223u;
+        const size_t period = 1 + (seed >> 8) % 60;
+        for (size_t i = 0; i < sizeof text; i++) { /* a period, with few disturbances */
+            seed = seed * 1664525u + 1013904223u;
+            text[i] = i >= period && (seed >> 24) > 2 ? text[i - period] : (char)('a' + (seed >> 16) % 2);
+        }
+        seed = seed * 1664525u + 1013904223u;
+        const size_t len = 30 + (seed >> 8) % 120;
+        const size_t from = (seed >> 16) % (sizeof text - len);
+        const mx_str needle = {text + from, len};
+        const mx_str s = {text, round % 2 ? sizeof text : from + len - 1}; /* the second kind may lack it */
+        size_t last;
+        const size_t first = try_each_place(s, needle, &last);
+        MX_CHECK(mx_str_find(s, needle, 0) == first);
+        MX_CHECK(mx_str_find_last(s, needle) == last);
+    }
+}
+
+MX_TEST(a_needle_that_nearly_fits_everywhere_takes_no_time)
+{
+    enum { N_TEXT = 4 << 20, N_NEEDLE = 2 << 20 }; /* place by place these are 4e12 comparisons */
+    char *text = (char *)malloc(N_TEXT);
+    char *needle = (char *)malloc(N_NEEDLE);
+    MX_CHECK(text && needle);
+    if (text && needle) {
+        memset(text, 'a', N_TEXT);
+        memset(needle, 'a', N_NEEDLE);
+        needle[N_NEEDLE - 1] = 'b';
+        MX_CHECK(mx_str_find((mx_str){text, N_TEXT}, (mx_str){needle, N_NEEDLE}, 0) == MX_STR_NPOS);
+        MX_CHECK(mx_str_find_last((mx_str){text, N_TEXT}, (mx_str){needle, N_NEEDLE}) == MX_STR_NPOS);
+        needle[N_NEEDLE - 1] = 'a';
+        needle[0] = 'b';
+        MX_CHECK(mx_str_find((mx_str){text, N_TEXT}, (mx_str){needle, N_NEEDLE}, 0) == MX_STR_NPOS);
+        MX_CHECK(mx_str_find_last((mx_str){text, N_TEXT}, (mx_str){needle, N_NEEDLE}) == MX_STR_NPOS);
+    }
+    free(text);
+    free(needle);
+}
+
+MX_TEST(the_last_needle_is_found_from_the_end)
+{
+    const mx_str s = MX_STR("aabaabaac");
+    MX_CHECK_I64(mx_str_find_last(s, MX_STR("aab")), 3);
+    MX_CHECK_I64(mx_str_find_last(s, MX_STR("c")), 8);
+    MX_CHECK_I64(mx_str_find_last(s, MX_STR("")), 9);
+    MX_CHECK_I64(mx_str_find_last(s, s), 0);
+    MX_CHECK(mx_str_find_last(s, MX_STR("d")) == MX_STR_NPOS);
+    MX_CHECK(mx_str_find_last(MX_STR(""), MX_STR("a")) == MX_STR_NPOS);
+    MX_CHECK_I64(mx_str_find_last((mx_str){0}, (mx_str){0}), 0);
+}
+
 MX_TEST(hashes_tell_short_strings_apart)
 {
     static uint64_t seen[4 * 256];
@@ -79,4 +150,7 @@ MX_TEST(distances_count_edits)
 
 MX_TEST_MAIN(MX_CASE(slices_are_clamped), MX_CASE(starts_ends_and_equality),
              MX_CASE(the_order_is_that_of_unsigned_bytes), MX_CASE(needles_are_found_where_they_first_occur),
-             MX_CASE(hashes_tell_short_strings_apart), MX_CASE(distances_count_edits))
+             MX_CASE(long_needles_are_found_in_texts_that_repeat_themselves),
+             MX_CASE(a_needle_that_nearly_fits_everywhere_takes_no_time),
+             MX_CASE(the_last_needle_is_found_from_the_end), MX_CASE(hashes_tell_short_strings_apart),
+             MX_CASE(distances_count_edits))

@@ -72,7 +72,7 @@ static mx_status to_float(mx_tpl_run *run, mx_tpl_value v, double *d, bool *ok)
         return v.kind == MX_TPL_BIG && isinf(*d) ? mx_tpl_fail_type(run, "int too large to convert to float") : MX_OK;
     }
     *ok = mx_tpl_is_str(v) && mx_tpl_parse_float(mx_tpl_view(v), d);
-    return MX_OK;
+    return mx_tpl_is_str(v) ? mx_tpl_bytes_walked(run, v.len) : MX_OK;
 }
 
 static mx_status filter_float(mx_tpl_run *run, mx_tpl_value self, const mx_tpl_value *args, mx_tpl_value *out)

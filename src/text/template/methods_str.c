@@ -213,10 +213,8 @@ static mx_status partition(mx_tpl_run *run, mx_tpl_value self, mx_tpl_value sep,
         return mx_tpl_fail_type(run, "empty separator");
     }
     const mx_str s = mx_tpl_view(self);
-    size_t at = mx_str_find(s, mx_tpl_view(sep), 0);
-    for (size_t next = at; from_right && next != MX_STR_NPOS; next = mx_str_find(s, mx_tpl_view(sep), next + 1)) {
-        at = next;
-    }
+    MX_TRY(mx_tpl_bytes_walked(run, s.len));
+    const size_t at = from_right ? mx_str_find_last(s, mx_tpl_view(sep)) : mx_str_find(s, mx_tpl_view(sep), 0);
     MX_TRY(mx_tpl_new_tuple(run, 3, &parts, out));
     const bool found = at != MX_STR_NPOS;
     const size_t split_at = found ? at : from_right ? 0 : s.len;

@@ -44,14 +44,7 @@ static mx_status search(mx_tpl_run *run, mx_tpl_value self, const mx_tpl_value *
         return MX_OK;
     }
     const mx_str needle = mx_tpl_view(args[0]);
-    size_t at = MX_STR_NPOS;
-    if (!from_right) {
-        at = mx_str_find(s, needle, 0);
-    } else {
-        for (size_t i = needle.len <= s.len ? s.len - needle.len + 1 : 0; i-- > 0 && at == MX_STR_NPOS;) {
-            at = mx_str_starts_with(mx_str_slice(s, i, s.len), needle) ? i : at;
-        }
-    }
+    const size_t at = from_right ? mx_str_find_last(s, needle) : mx_str_find(s, needle, 0);
     if (at != MX_STR_NPOS) {
         *out = first + (int64_t)mx_tpl_count_chars(mx_str_slice(s, 0, at));
     }

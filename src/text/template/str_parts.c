@@ -18,14 +18,35 @@ mx_tpl_value mx_tpl_first_chars(mx_tpl_value s, int64_t n)
     return mx_tpl_part(s, 0, to);
 }
 
-static bool has_char(mx_str chars, int32_t c)
+/* *n_walked grows by the bytes of chars that were looked at. */
+static bool has_char(mx_str chars, int32_t c, size_t *n_walked)
 {
-    for (size_t at = 0; at < chars.len;) {
-        if (mx_tpl_char_at(chars, &at) == c) {
-            return true;
+    size_t at = 0;
+    bool found = false;
+    while (at < chars.len && !found) {
+        found = mx_tpl_char_at(chars, &at) == c;
+    }
+    *n_walked += at;
+    return found;
+}
+
+/* Takes characters of the set off one end of text [*from, *to). */
+static mx_status strip_end(mx_tpl_run *run, mx_str text, mx_str set, bool is_left, size_t *from, size_t *to)
+{
+    size_t n_walked = 0; /* counted in large portions, so that short sets count too */
+    while (*from < *to) {
+        size_t next = is_left ? *from : *to;
+        const int32_t c = is_left ? mx_tpl_char_at(text, &next) : mx_tpl_char_before(text, &next);
+        if (!has_char(set, c, &n_walked)) {
+            break;
+        }
+        *(is_left ? from : to) = next;
+        if (n_walked >= 4096) {
+            MX_TRY(mx_tpl_bytes_walked(run, n_walked));
+            n_walked = 0;
         }
     }
-    return false;
+    return mx_tpl_bytes_walked(run, n_walked);
 }
 
 mx_status mx_tpl_str_strip(mx_tpl_run *run, mx_tpl_value s, mx_tpl_value chars, bool left, bool right,
@@ -36,29 +57,15 @@ mx_status mx_tpl_str_strip(mx_tpl_run *run, mx_tpl_value s, mx_tpl_value chars, 
         const mx_str trimmed = mx_tpl_trim(text, left, right);
         const size_t from = (size_t)(trimmed.ptr - text.ptr);
         *out = mx_tpl_part(s, from, from + trimmed.len);
-        return MX_OK;
+        return mx_tpl_bytes_walked(run, text.len - trimmed.len);
     }
     if (!mx_tpl_is_str(chars)) {
         return mx_tpl_fail_type(run, "strip arg must be None or str, not %s", mx_tpl_type_name(chars));
     }
-    MX_TRY(mx_tpl_bytes_walked(run, MX_MIN(text.len, 1024) * (1 + chars.len / 8)));
-    const mx_str set = mx_tpl_view(chars);
     size_t from = 0;
     size_t to = text.len;
-    while (left && from < to) {
-        size_t next = from;
-        if (!has_char(set, mx_tpl_char_at(text, &next))) {
-            break;
-        }
-        from = next;
-    }
-    while (right && to > from) {
-        size_t before = to;
-        if (!has_char(set, mx_tpl_char_before(text, &before))) {
-            break;
-        }
-        to = before;
-    }
+    MX_TRY(left ? strip_end(run, text, mx_tpl_view(chars), true, &from, &to) : MX_OK);
+    MX_TRY(right ? strip_end(run, text, mx_tpl_view(chars), false, &from, &to) : MX_OK);
     *out = mx_tpl_part(s, from, to);
     return MX_OK;
 }

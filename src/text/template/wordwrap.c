@@ -110,6 +110,12 @@ static int64_t chars_of(mx_tpl_value piece)
     return (int64_t)mx_tpl_count_chars(mx_tpl_view(piece));
 }
 
+/* Looks at n_chars characters and no more: a long piece is asked for each line that is cut off it. */
+static bool is_longer(mx_tpl_value piece, int64_t n_chars)
+{
+    return mx_tpl_char_offset(mx_tpl_view(piece), (size_t)n_chars) < piece.len;
+}
+
 /* Splits the piece that is longer than a line so that its beginning fills what is left of this one. */
 static void break_piece(wrapper *w, int64_t room, bool line_is_empty, size_t *end)
 {
@@ -123,7 +129,7 @@ static void break_piece(wrapper *w, int64_t room, bool line_is_empty, size_t *en
         return;
     }
     size_t cut = mx_tpl_char_offset(s, (size_t)room);
-    if (w->break_hyphens && chars_of(*piece) > room) {
+    if (w->break_hyphens && is_longer(*piece, room)) {
         size_t hyphen = 0;
         for (size_t i = 0; i < cut; i++) {
             hyphen = s.ptr[i] == '-' ? i : hyphen;
@@ -150,16 +156,15 @@ static mx_status take_line(mx_tpl_run *run, wrapper *w, bool is_first, size_t *a
     size_t end = begin;
     while (w->i_piece < w->pieces.n) {
         const mx_tpl_value piece = w->pieces.items[w->i_piece];
-        const int64_t n = chars_of(piece);
-        if (n > room) {
+        if (is_longer(piece, room)) {
             break;
         }
-        room -= n;
+        room -= chars_of(piece);
         last_blank = mx_tpl_trim(mx_tpl_view(piece), true, true).len == 0 ? end : MX_STR_NPOS;
         end += piece.len;
         w->i_piece++;
     }
-    if (w->i_piece < w->pieces.n && chars_of(w->pieces.items[w->i_piece]) > w->width) {
+    if (w->i_piece < w->pieces.n && is_longer(w->pieces.items[w->i_piece], w->width)) {
         const size_t before = end;
         break_piece(w, MX_MAX(room, w->width < 1 ? 1 : 0), end == begin, &end);
         last_blank = end > before ? MX_STR_NPOS : last_blank;
