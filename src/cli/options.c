@@ -52,7 +52,7 @@ typedef struct option {
     const char *help;
 } option;
 
-#define MAX_SEED 9007199254740992.0 /* 2^53: whole numbers that any program can pass on */
+#define MAX_SEED 9007199254740991.0 /* 2^53 - 1: whole numbers that any program can pass on */
 
 static const option options[] = {
 #define MX_OPTION(field, letter, kind, commands, min, max, arg, env, help, ...) \

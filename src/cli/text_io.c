@@ -10,9 +10,20 @@
 
 #define MAX_TEXT_BYTES ((size_t)64 << 20)
 
+/* Names and values in a message may come from a model's files: they must not move the cursor or colour the terminal. */
 static void print_error(const char *message)
 {
-    mx_cli_note("mlxcel: %s\n", message);
+    char safe[sizeof((mx_error *)0)->message];
+    size_t n = 0;
+    for (; message[n] && n + 1 < sizeof safe; n++) {
+        const unsigned char c = (unsigned char)message[n];
+        safe[n] = c < 0x20 || c == 0x7F ? ' ' : (char)c;
+        if (n > 0 && (unsigned char)message[n - 1] == 0xC2 && c >= 0x80 && c < 0xA0) {
+            safe[n - 1] = safe[n] = ' '; /* U+0080 to U+009F, controls in two bytes */
+        }
+    }
+    safe[n] = '\0';
+    mx_cli_note("mlxcel: %s\n", safe);
 }
 
 int mx_cli_fail(const mx_error *err)

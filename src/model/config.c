@@ -168,7 +168,7 @@ static mx_status check_positive(double value, const char *key, mx_error *err)
     if (value > 0 && value <= 1e9) {
         return MX_OK;
     }
-    return mx_fail(err, MX_FORMAT, "\"%s\" is %g, must be above 0", key, value);
+    return mx_fail(err, MX_FORMAT, "\"%s\" is %g, must be above 0 and at most 1e9", key, value);
 }
 
 /* Fills what is derived, and holds the numbers to each other. */

@@ -41,7 +41,7 @@ mx_status mx_family_fail_unknown(mx_str model_type, mx_error *err)
 {
     const mx_family *family = NULL;
     const char *type = NULL;
-    const char *nearest = "";
+    const char *nearest = families[0]->model_types[0]; /* of a name too long to measure, the one that most models are */
     size_t best = SIZE_MAX;
     char all[256] = "";
     size_t n = 0;

@@ -63,8 +63,9 @@ static mx_status fail_missing(const mx_checkpoint *checkpoint, mx_str path, mx_e
                            MX_STR_ARG(path), foreign[i].how);
         }
     }
-    return mx_fail(err, MX_NOT_FOUND, "%s: has no tensor \"%.*s.weight\"", mx_checkpoint_dir(checkpoint),
-                   MX_STR_ARG(path));
+    const bool is_bias = mx_str_ends_with(path, MX_STR(".bias")); /* which is a tensor's whole name */
+    return mx_fail(err, MX_NOT_FOUND, "%s: has no tensor \"%.*s%s\"", mx_checkpoint_dir(checkpoint), MX_STR_ARG(path),
+                   is_bias ? "" : ".weight");
 }
 
 /* Takes 0 to 3 dimensions apart into experts, rows and columns. */

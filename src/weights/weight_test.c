@@ -192,6 +192,7 @@ MX_TEST(what_does_not_fit_is_named)
     add_zeros("awq.qweight", "I32", "[8,1]", 32);
     open_with("{}");
     MX_CHECK_FAILS(resolve("missing", &w), MX_NOT_FOUND, &err, "has no tensor \"missing.weight\"");
+    MX_CHECK_FAILS(resolve("missing.bias", &w), MX_NOT_FOUND, &err, "has no tensor \"missing.bias\"");
     MX_CHECK_FAILS(resolve("packed", &w), MX_UNSUPPORTED, &err, "\"packed.weight\" is U32 and has no scales");
     MX_CHECK_FAILS(resolve("fp8", &w), MX_UNSUPPORTED, &err, "\"fp8.weight\" is F8_E4M3 and has no scales");
     MX_CHECK_FAILS(resolve("deep", &w), MX_FORMAT, &err, "\"deep.weight\" has shape [1, 1, 1, 1]");

@@ -114,6 +114,8 @@ def usage_mistakes_exit_with_2_and_a_hint(cli):
     check_failure(cli("generate", "--tmep", "1"), 2, "did you mean --temp?")
     check_failure(cli("generate", "-n", "x"), 2, "is not a whole number")
     check_failure(cli("generate", "-n"), 2, "-n needs a value")
+    for seed in (2**53, 2**53 + 1, 2**64):  # beyond what is printed and can be given again
+        check_failure(cli("generate", "--seed", seed), 2, f"--seed: {seed} is out of range")
     check_failure(cli("generate", "hello"), 2, 'takes no argument "hello"')
     check_failure(cli("generate", "-p", "hello"), 2, "no model is given", "-m")
     check_failure(cli.generate("-p", "a", "-n", "0"), 2, "-n 0")
@@ -291,6 +293,13 @@ def unknown_families_are_named_with_the_nearest(cli):
     check_failure(cli.generate("-p", "a", model=cli.broken("lama", model_type="lama")), 1, "lama", "llama")
 
 
+def control_characters_of_files_stay_out_of_messages(cli):
+    for i, name in enumerate(("a\x1b[31mb", "a\nb", "a\x7fb", "a\u009b31mb", "x" * 100)):
+        done = cli.generate("-p", "a", model=cli.broken(f"control{i}", model_type=name))
+        check_failure(done, 1, 'model_type "', 'the nearest that is is "llama"' if len(name) == 100 else "nearest")
+        check(not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in done.err[:-1]), repr(done.err))
+
+
 def missing_files_are_named(cli):
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
         model = cli.broken("without-" + name)
@@ -326,7 +335,9 @@ def templates_that_refuse_or_never_end_are_failures(cli):
             ("{{ raise_exception('no users here') }}", "no users here"),
             ("{% for i in range(1000000000) %}{% endfor %}", ""),
             ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", ""),
-            ("{{ 'x' * 10000000000 }}", "")]):
+            ("{{ 'x' * 10000000000 }}", ""),
+            ("{{ ('a' * 2000000).find('a' * 1000000 ~ 'b') ~ ('a' * 2000000).rfind('b' ~ 'a' * 1000000) + none }}", ""),
+            ("{{ ('a' * 400000) | wordwrap(1) ~ none.x.y }}", "")]):
         model = cli.broken(f"template{i}")
         (model / "tokenizer_config.json").write_text(json.dumps({"chat_template": template}))
         check_failure(cli.generate("-p", "a", "-n", "1", model=model), 1, piece)
