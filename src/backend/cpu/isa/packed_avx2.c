@@ -296,6 +296,7 @@ static MX_FORCE_INLINE void dense_product(const mx_packed *w, mx_pack_code code,
             part[i / N_HALVES][i % N_HALVES] = _mm256_setzero_ps();
         }
         for (int64_t c = 0; c < n_group_cols; c++) {
+            MX_PREFETCH(src + PREFETCH_AHEAD);
             for (int h = 0; h < N_HALVES; h++) {
                 const __m256 column = load_half_column(code, src);
                 for (int t = 0; t < n_tokens; t++) {

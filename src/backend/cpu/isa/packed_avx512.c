@@ -243,6 +243,7 @@ static MX_FORCE_INLINE void dense_product(const mx_packed *w, mx_pack_code code,
             part[t] = _mm512_setzero_ps();
         }
         for (int64_t c = 0; c < n_group_cols; c++) {
+            MX_PREFETCH(src + PREFETCH_AHEAD);
             const __m512 column = load_column(code, src);
             for (int t = 0; t < n_tokens; t++) {
                 part[t] = _mm512_fmadd_ps(column, _mm512_set1_ps(values[t]), part[t]);

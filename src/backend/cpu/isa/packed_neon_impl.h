@@ -290,6 +290,7 @@ static MX_FORCE_INLINE void dense_product(const mx_packed *w, mx_pack_code code,
             part[i / N_QUARTERS][i % N_QUARTERS] = vdupq_n_f32(0.0f);
         }
         for (int64_t c = 0; c < n_group_cols; c++) {
+            MX_PREFETCH(src + PREFETCH_AHEAD);
             for (int h = 0; h < N_QUARTERS; h++) {
                 const float32x4_t column = load_quarter_column(code, src);
                 for (int t = 0; t < n_tokens; t++) {
