@@ -167,7 +167,9 @@ static mx_status open_model(mlxcel_model *model, const char *dir, bool text_only
         return mx_fail(err, MX_NO_MEMORY, "no memory for the name of the model");
     }
     if (mx_file_kind_at(dir) == MX_FILE_MISSING) {
-        return mx_fail(err, MX_NOT_FOUND, "there is no model directory \"%s\"", dir);
+        int64_t unused;
+        st = mx_file_size(dir, &unused, err); /* which tells a folder that may not be entered from one that is absent */
+        return st == MX_IO ? st : mx_fail(err, MX_NOT_FOUND, "there is no model directory \"%s\"", dir);
     }
     if (mx_file_kind_at(dir) != MX_FILE_DIR) {
         return mx_fail(err, MX_NOT_FOUND,

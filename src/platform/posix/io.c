@@ -2,18 +2,34 @@
 #include "platform/posix/io.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "platform/os_error.h"
 #include "platform/signal.h"
+
+/* Whether the last call is to be made again: it waited in vain, or could not wait. A program that shares our standard
+ * streams may have made them non-blocking, for us as well. */
+static bool must_retry(int fd, short event)
+{
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        struct pollfd wait = {.fd = fd, .events = event};
+        return poll(&wait, 1, -1) >= 0 || errno == EINTR;
+    }
+    return errno == EINTR;
+}
 
 /* Goes on after a signal that is nobody's wish to stop. */
 static ssize_t read_some(int fd, void *dst, size_t n_bytes)
 {
     for (;;) {
         const ssize_t n = read(fd, dst, n_bytes);
-        if (n >= 0 || errno != EINTR || mx_signal_is_interrupted()) {
+        if (n >= 0 || !must_retry(fd, POLLIN)) {
             return n;
+        }
+        if (mx_signal_is_interrupted()) {
+            errno = EINTR;
+            return -1;
         }
     }
 }
@@ -47,7 +63,7 @@ mx_status mx_io_write_all(int fd, const char *name, mx_str bytes, mx_error *err)
 {
     while (bytes.len > 0) {
         const ssize_t n = write(fd, bytes.ptr, bytes.len);
-        if (n < 0 && errno != EINTR) {
+        if (n < 0 && !must_retry(fd, POLLOUT)) {
             return mx_fail_os(err, "write to", name);
         }
         if (n > 0) {
