@@ -116,11 +116,14 @@ static mx_status read_integer_weight(const translation *tr, mx_str path, foreign
     if (t->dtype != MX_DTYPE_I32 || t->n_dims != 2 || (tool == MX_FOREIGN_AWQ && w->quant.bits != 4)) {
         return fail_part(err, t, "a matrix of I32 words");
     }
+    if (t->n_bytes == 0) { /* beside a dimension of 0 the other one may be of any size */
+        return fail_part(err, t, "whole groups and words");
+    }
     const int64_t words = tool == MX_FOREIGN_GPTQ || tool == MX_FOREIGN_GPTQ_V2 ? t->shape[0] : t->shape[1];
-    const int64_t others = t->n_bytes > 0 ? (int64_t)(t->n_bytes / 4) / words : 0;
+    const int64_t others = (int64_t)(t->n_bytes / 4) / words;
     w->n_rows = tool == MX_FOREIGN_AWQ ? words * n_packed : others;
     w->n_cols = tool == MX_FOREIGN_AWQ ? others : words * n_packed;
-    if (w->n_rows == 0 || w->n_cols == 0 || w->n_cols % w->quant.group_size != 0 || w->n_rows % n_packed != 0) {
+    if (w->n_cols % w->quant.group_size != 0 || w->n_rows % n_packed != 0) {
         return fail_part(err, t, "whole groups and words");
     }
     w->n_groups = w->n_cols / w->quant.group_size;
@@ -283,7 +286,8 @@ static mx_status translate_fp4(translation *tr, mx_str path, mx_error *err)
     const mx_tensor *scales = find_part(tr->checkpoint, path, ".weight_scale");
     const mx_tensor *factor = find_part(tr->checkpoint, path, ".weight_global_scale");
     const mx_dtype scale_dtype = quant.mode == MX_QUANT_NVFP4 ? MX_DTYPE_F8_E4M3 : MX_DTYPE_U8;
-    if (values->dtype != MX_DTYPE_U8 || values->n_dims != 2 || values->shape[1] * 2 % quant.group_size != 0) {
+    if (values->dtype != MX_DTYPE_U8 || values->n_dims != 2 || values->n_bytes == 0 ||
+        values->shape[1] * 2 % quant.group_size != 0) {
         return fail_part(err, values, "a matrix of U8 with whole groups");
     }
     const int64_t n_rows = values->shape[0];
