@@ -263,11 +263,12 @@ static size_t strip_right(mx_added_walk *walk, size_t end)
 /* Whether special tokens do not count at this place, the places that are asked for rising. */
 static bool is_plain(mx_added_walk *walk, size_t start)
 {
-    while (walk->n_plain > 0 && *walk->plain_at < start) {
+    const size_t at = walk->text_at + start;
+    while (walk->n_plain > 0 && *walk->plain_at < at) {
         walk->plain_at++;
         walk->n_plain--;
     }
-    return walk->n_plain > 0 && *walk->plain_at == start;
+    return walk->n_plain > 0 && *walk->plain_at == at;
 }
 
 bool mx_added_next(mx_added_walk *walk, mx_added_part *part)

@@ -63,6 +63,7 @@ typedef struct mx_added_walk {
     bool with_special;
     const size_t *plain_at; /* [n_plain] rising: where no special token begins; borrowed */
     size_t n_plain;
+    size_t text_at;              /* where the text begins in the one whose bytes plain_at counts */
     const mx_added_hit *hits;    /* by falling start */
     size_t n_hits;               /* left */
     size_t matched;              /* the search's place: hits before it are over */

@@ -34,6 +34,7 @@ struct mx_encoder {
     hit_list plain, normalized;
     mx_buf repaired;        /* the text, where it was not UTF-8 */
     mx_ids *out;            /* of the current call */
+    mx_str text;            /* of the current call */
     bool with_special;      /* of the current call */
     const size_t *plain_at; /* [n_plain] of the current call */
     size_t n_plain;
@@ -152,7 +153,9 @@ static mx_status cut_out(mx_encoder *enc, const mx_added_set *set, hit_list *lis
                           .unicode = &enc->tok->unicode,
                           .text = {piece.ptr, piece.len},
                           .with_special = enc->with_special};
-    if (set == &enc->tok->added.plain) {
+    const uintptr_t text_at = (uintptr_t)piece.ptr - (uintptr_t)enc->text.ptr;
+    if (text_at < enc->text.len) { /* a part of the text itself, which normalizing has left as it was */
+        walk.text_at = (size_t)text_at;
         walk.plain_at = enc->plain_at;
         walk.n_plain = enc->n_plain;
     }
@@ -220,6 +223,7 @@ mx_status mx_encode_mixed(mx_encoder *enc, mx_str text, const size_t *plain_at, 
         text = mx_buf_view(&enc->repaired);
         n_plain = 0;
     }
+    enc->text = text;
     enc->plain_at = plain_at;
     enc->n_plain = n_plain;
     const size_t n_before = out->len;
