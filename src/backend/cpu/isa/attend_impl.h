@@ -198,8 +198,10 @@ static void attend(const mx_attend *a)
     const int32_t n_o_cols = (a->v_dim + PAGE - 1) / PAGE * PAGE;
     const int32_t n_value_cols = a->v_dim * PAGE; /* of a page */
     const bool is_f16 = a->kv_type == MX_KV_F16;
+    /* Whole vectors of the last position would reach into the next head, which another thread may be writing. */
+    const bool is_ragged = a->v_dim % PAGE != 0;
     /* More rows than one group would convert a page again for each group. */
-    const bool widens = is_f16 && a->n_queries > VF_QUERIES;
+    const bool widens = is_f16 && (is_ragged || a->n_queries > VF_QUERIES);
     float m[MX_ATTEND_MAX_QUERIES];
     float l[MX_ATTEND_MAX_QUERIES];
     float *q = a->work;
@@ -227,6 +229,10 @@ static void attend(const mx_attend *a)
         } else if (is_f16) {
             attend_page(true, a, i, q, keys, values, o, n_o_cols, m, l);
         } else {
+            if (is_ragged) {
+                memcpy(wide_values, values, (size_t)n_value_cols * sizeof(float));
+                values = wide_values;
+            }
             attend_page(false, a, i, q, keys, values, o, n_o_cols, m, l);
         }
     }
