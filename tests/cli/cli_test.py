@@ -242,23 +242,19 @@ def ctrl_c_stops_with_the_text_so_far(cli):
 def streams_that_do_not_block_are_waited_for(cli):
     if not cli.is_native:
         raise Skip("needs a native POSIX program")
-    source, sink = os.pipe()
-    os.set_blocking(source, False)
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
+    (source, sink), (reader, writer) = os.pipe(), os.pipe()
+    for end in (source, writer):
+        os.set_blocking(end, False)
     process = subprocess.Popen([*cli.command, "tokenize", "-m", str(cli.model)], stdin=source, stdout=writer,
                                stderr=subprocess.PIPE, env=cli.env)
     os.close(source)
     os.close(writer)
     time.sleep(0.3)
-    for _ in range(40):  # more than a pipe holds, both ways
-        os.write(sink, b"abcd " * 2000)
-    os.close(sink)
-    time.sleep(0.3)
-    out = b""
-    while part := os.read(reader, 65536):
-        out += part
-    os.close(reader)
+    with open(sink, "wb") as into, open(reader, "rb") as back:
+        into.write(b"abcd " * 80000)  # more than a pipe holds, both ways
+        into.close()
+        time.sleep(0.3)
+        out = back.read()
     error = process.communicate()[1]
     check(process.returncode == 0 and out.endswith(b"\n") and len(out.split()) > 100000, process.returncode, error)
 
@@ -269,11 +265,8 @@ def a_folder_that_may_not_be_entered_is_not_called_absent(cli):
     folder = cli.folder / "closed"
     folder.mkdir(mode=0o700)
 
-    def drop():
-        os.setuid(65534)
-
     try:
-        done = cli.generate("-p", "a", model=folder / "model", preexec_fn=drop)
+        done = cli.generate("-p", "a", model=folder / "model", preexec_fn=lambda: os.setuid(65534))
     except (PermissionError, subprocess.SubprocessError) as error:
         raise Skip(f"another user may not run the program here ({error})")
     check_failure(done, 1, "Permission denied", "closed/model")
