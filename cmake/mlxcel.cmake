@@ -14,10 +14,6 @@ set(MX_WARNINGS
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   list(APPEND MX_WARNINGS -Wno-format-truncation)
 endif()
-if(MINGW)
-  # The compiler checks printf against msvcrt's rules although the UCRT follows C99; other targets check the same lines.
-  list(APPEND MX_WARNINGS -Wno-format -Wno-format-extra-args)
-endif()
 option(MX_WERROR "Treat warnings as errors" ON)
 if(MX_WERROR)
   list(APPEND MX_WARNINGS -Werror)

@@ -19,7 +19,9 @@ if(NOT EXISTS "${MX_UCRT_SPECS}")
 endif()
 # Upstream gcc does not align the stack for 32-byte vectors on Windows (its bug 54412) and then faults on aligned moves to
 # it. Debian's gcc is patched; the assembler option is right for every other.
-set(CMAKE_C_FLAGS_INIT "-Wa,-muse-unaligned-vector-move -specs=${MX_UCRT_SPECS} -D_UCRT -D__MSVCRT_VERSION__=0xE00")
+# mingw's own printf (__USE_MINGW_ANSI_STDIO) rounds exactly whatever UCRT is installed; older ones, and Wine's, round a
+# tie such as 2.25 to one place away from zero.
+set(CMAKE_C_FLAGS_INIT "-D__USE_MINGW_ANSI_STDIO=1 -Wa,-muse-unaligned-vector-move -specs=${MX_UCRT_SPECS} -D_UCRT -D__MSVCRT_VERSION__=0xE00")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-static")
 
 set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32)

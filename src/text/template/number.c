@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "text/template/bigint.h"
 #include "text/template/format.h"
 #include "text/template/run.h"
