@@ -10,7 +10,7 @@
 
 enum {
     DEFAULT_CTX = 4096,
-    MAX_STEP_TOKENS = 128, /* of a prompt in one step: as fast as 512 on CPUs, and a request can stop between two */
+    MAX_STEP_TOKENS = 128, /* of a prompt in one step; a request can stop between two */
 };
 
 struct mlxcel_engine {
