@@ -5,19 +5,42 @@
 #include <string.h>
 
 #include "backend/cpu/cpu_backend.h"
+#include "backend/cuda/cuda_backend.h"
 #include "base/compiler.h"
 
 static const mx_backend *const backends[] = {
     &mx_backend_cpu,
+    &mx_backend_cuda,
 };
+
+/* Whether `device` is the back end called `name`, alone or with a number behind a colon, which goes to *number. */
+static bool is_device(const char *device, const char *name, int32_t *number)
+{
+    const size_t n = strlen(name);
+    if (strncmp(device, name, n) != 0) {
+        return false;
+    }
+    *number = -1;
+    if (device[n] == ':' && device[n + 1]) {
+        int32_t value = 0;
+        const char *at = device + n + 1;
+        while (*at >= '0' && *at <= '9' && value < 1000) {
+            value = value * 10 + (*at++ - '0');
+        }
+        *number = value;
+        return *at == '\0';
+    }
+    return device[n] == '\0';
+}
 
 mx_status mx_executor_open(const char *device, const mx_plan *plan, const mx_executor_options *options,
                            mx_executor **out, mx_error *err)
 {
     *out = NULL;
     for (size_t i = 0; i < MX_COUNTOF(backends); i++) {
-        if (strcmp(backends[i]->name, device) == 0) {
-            return backends[i]->open(plan, options, out, err);
+        mx_executor_options with_number = *options;
+        if (is_device(device, backends[i]->name, &with_number.i_device)) {
+            return backends[i]->open(plan, &with_number, out, err);
         }
     }
     char names[128] = "";

@@ -35,6 +35,7 @@ typedef struct mx_executor_options {
     int32_t n_threads; /* 0: as many as the machine, its affinity mask and its quota give */
     mx_cpu_mode cpu_mode;
     const char *cpu_isa; /* "avx2": kernels for this instruction set; NULL: the best that the processor has */
+    int32_t i_device;    /* which GPU, set from the device's name; -1: the first that can be used */
 } mx_executor_options;
 
 /* What a device's folder offers: one row in the table of executor.c. */
@@ -51,10 +52,9 @@ struct mx_executor {
     void (*close)(mx_executor *executor);
 };
 
-/* Prepares `plan` on the device called `device` ("cpu"): takes memory, repacks weights, starts threads.
- * The plan, its program and the checkpoint under it must outlive the executor.
- * MX_INVALID (no such device; names those there are), MX_NO_MEMORY, MX_UNSUPPORTED (an operation or format that the
- * device cannot run, named). */
+/* Prepares `plan` on the device called `device` ("cpu", "cuda", "cuda:1"): takes memory, repacks weights, starts
+ * threads. The plan, its program and the checkpoint under it must outlive the executor. MX_INVALID (no such device;
+ * names those there are), MX_NO_MEMORY, MX_UNSUPPORTED (an operation or format that the device cannot run, named). */
 mx_status mx_executor_open(const char *device, const mx_plan *plan, const mx_executor_options *options,
                            mx_executor **out, mx_error *err) MX_NODISCARD;
 

@@ -24,7 +24,6 @@ typedef struct mx_cu_context_ *mx_cu_context;
 typedef struct mx_cu_module_ *mx_cu_module;
 typedef struct mx_cu_function_ *mx_cu_function;
 typedef struct mx_cu_stream_ *mx_cu_stream;
-typedef struct mx_cu_event_ *mx_cu_event;
 typedef struct mx_cu_graph_ *mx_cu_graph;
 typedef struct mx_cu_graph_exec_ *mx_cu_graph_exec;
 
@@ -45,11 +44,11 @@ enum {
 
 enum { /* attributes of devices and functions, flags */
        MX_CU_ATTRIBUTE_N_SMS = 16,
+       MX_CU_ATTRIBUTE_SHARED_BYTES = 97, /* that a block may have at most */
        MX_CU_ATTRIBUTE_CC_MAJOR = 75,
        MX_CU_ATTRIBUTE_CC_MINOR = 76,
        MX_CU_FUNC_MAX_DYNAMIC_SHARED = 8,
        MX_CU_STREAM_NON_BLOCKING = 1,
-       MX_CU_EVENT_DISABLE_TIMING = 2,
        MX_CU_CAPTURE_THREAD_LOCAL = 1,
        MX_CU_LAUNCH_PROGRAMMATIC = 6, /* a launch attribute: programmatic stream serialization */
 };
@@ -72,8 +71,10 @@ typedef struct mx_cu_launch_config {
     uint32_t n_attributes;
 } mx_cu_launch_config;
 
+#if !defined(__cplusplus)
 _Static_assert(sizeof(mx_cu_launch_attribute) == 72, "as the driver has it");
 _Static_assert(sizeof(mx_cu_launch_config) == 56, "as the driver has it");
+#endif
 
 /* name, parameters; every one returns mx_cu_result */
 #define MX_CUDA_PROBE_FUNCTIONS(X)                                      \
@@ -112,11 +113,7 @@ _Static_assert(sizeof(mx_cu_launch_config) == 56, "as the driver has it");
     X(cuGraphInstantiateWithFlags, (mx_cu_graph_exec * exec, mx_cu_graph graph, uint64_t flags))                   \
     X(cuGraphLaunch, (mx_cu_graph_exec exec, mx_cu_stream stream))                                                 \
     X(cuGraphExecDestroy, (mx_cu_graph_exec exec))                                                                 \
-    X(cuGraphDestroy, (mx_cu_graph graph))                                                                         \
-    X(cuEventCreate, (mx_cu_event * event, uint32_t flags))                                                        \
-    X(cuEventRecord, (mx_cu_event event, mx_cu_stream stream))                                                     \
-    X(cuEventSynchronize, (mx_cu_event event))                                                                     \
-    X(cuEventDestroy_v2, (mx_cu_event event))
+    X(cuGraphDestroy, (mx_cu_graph graph))
 
 typedef struct mx_cuda_api {
 #define X(name, params) mx_cu_result(MX_CUDA_CALL *name) params;

@@ -238,6 +238,14 @@ mx_status mx_cuda_driver_open(const char *library, mx_cuda_driver *driver, mx_er
     return MX_OK;
 }
 
+bool mx_cuda_is_installed(void)
+{
+    mx_cuda_driver driver = {0};
+    const bool is_installed = open_library(NULL, &driver, NULL) == MX_OK;
+    mx_library_close(&driver.library);
+    return is_installed;
+}
+
 void mx_cuda_driver_close(mx_cuda_driver *driver)
 {
     mx_library_close(&driver->library);

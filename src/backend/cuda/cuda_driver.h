@@ -65,6 +65,9 @@ typedef struct mx_cuda_driver {
  * MX_DEVICE with the sentence and the advice when no device can be used. */
 mx_status mx_cuda_driver_open(const char *library, mx_cuda_driver *driver, mx_error *err) MX_NODISCARD;
 
+/* Whether the driver's library is on this machine at all. */
+bool mx_cuda_is_installed(void);
+
 /* A zeroed object is fine. */
 void mx_cuda_driver_close(mx_cuda_driver *driver);
 

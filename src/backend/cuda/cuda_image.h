@@ -11,7 +11,7 @@
 typedef struct mx_cuda_image {
     const uint8_t *bytes;
     const uint8_t *end;
-    const char *archs;      /* "80 86 89 90a 100 120, PTX 80": compute capabilities without the dot */
+    const char *archs;      /* "80 86 89 90a 100 120 ptx80": compute capabilities without the dot */
     int32_t toolkit;        /* of the compiler: 13000 for CUDA 13.0 */
     int32_t driver_version; /* the CUDA version that a driver must support to load it */
 } mx_cuda_image;

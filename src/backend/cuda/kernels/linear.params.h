@@ -1,0 +1,75 @@
+/* linear.params.h - LINEAR and EXPERT_LINEAR: y_i[r,n] = sum_k norm(x)[r,k] * W_i[n,k] + b_i[n], then a GLU or a
+ * residual.
+ *
+ * Weights of one tile format that share x are one packed matrix (tiles.params.h): segment i has its own run of tiles.
+ * With a GLU the two segments take turns, tile by tile. A launch computes all segments of one packed matrix.
+ *
+ * x goes into the products as f16, each row scaled so that its largest element is near 2^14; a row's factor undoes that
+ * and holds the norm's 1 / rms besides. Sums are in f32.
+ */
+#ifndef MX_CUDA_LINEAR_PARAMS_H
+#define MX_CUDA_LINEAR_PARAMS_H
+
+#include "backend/cuda/kernels/params.h"
+
+enum { LINEAR_MAX_SEGMENTS = 4 };
+
+/* x16[r,k] = f16(x[r,k] * w[k] * s_r),  factors[r] = 1 / s_r / sqrt(mean(x[r,:]^2) + eps); without a norm the second
+ * factor of each is 1. Columns up to n_padded become zeros. */
+typedef struct linear_input_params {
+    MX_DEVPTR(const float) x;    /* [n_rows, n_cols] */
+    MX_DEVPTR(const float) norm; /* [n_cols] or null */
+    MX_DEVPTR(uint16_t) x16;     /* [n_rows, n_padded] */
+    MX_DEVPTR(float) factors;    /* [n_rows] */
+    int32_t n_cols;
+    int32_t n_padded;
+    int32_t has_norm;
+    float eps;
+    float weight_offset;
+    int32_t reserved;
+} linear_input_params;
+MX_PARAMS_SIZE(linear_input_params, 56);
+
+typedef struct linear_segment {
+    MX_DEVPTR(float) y;            /* [rows of x, n_rows] */
+    MX_DEVPTR(const float) bias;   /* [n_rows] or null; of experts [n_experts, n_rows] */
+    MX_DEVPTR(const float) factor; /* of the matrix; of experts [n_experts] */
+    int32_t n_rows;
+    int32_t first_tile; /* in the launch's packed matrix; unused with a GLU */
+} linear_segment;
+MX_PARAMS_SIZE(linear_segment, 32);
+
+typedef struct linear_params {
+    MX_DEVPTR(const float) x;       /* linear_few: [n_x_rows, n_cols], or null: x16 and factors are read */
+    MX_DEVPTR(const float) norm;    /* linear_few: [n_cols] or null */
+    MX_DEVPTR(const uint16_t) x16;  /* [n_x_rows, n_padded] */
+    MX_DEVPTR(const float) factors; /* [n_x_rows] */
+    MX_DEVPTR(const uint8_t) tiles;
+    MX_DEVPTR(const uint32_t) scales;
+    MX_DEVPTR(const float) residual; /* [n_rows of y, n_rows of segment 0] or null */
+    MX_DEVPTR(float) partials;       /* linear_many, split: [tile of y, split, tile's elements] */
+    MX_DEVPTR(uint32_t) counters;    /* linear_many, split: [tile of y], zeros before and after */
+    MX_DEVPTR(const int32_t) ids;    /* experts: [n_tokens, top_k], or null */
+    linear_segment segments[LINEAR_MAX_SEGMENTS];
+    int64_t expert_tile_bytes; /* from one expert's tiles and scales to the next's */
+    int64_t expert_scale_words;
+    int32_t n_x_rows; /* of this launch; linear_few with experts: 1 */
+    int32_t n_cols;
+    int32_t n_padded; /* n_chunks * 64 */
+    int32_t n_chunks;
+    int32_t n_tiles;
+    int32_t n_groups; /* of columns */
+    int32_t group;    /* columns: 32, 64 or 128 */
+    int32_t n_segments;
+    int32_t has_glu;
+    int32_t act;
+    int32_t has_norm;
+    float eps;
+    float weight_offset;
+    int32_t n_warps_a_tile; /* linear_few: 1, 2, 4 or 8 warps share a tile's columns; at most 4 with a GLU */
+    int32_t top_k;          /* experts */
+    int32_t is_x_by_slot;   /* experts: row of x is the slot t * top_k + j, else the token t */
+} linear_params;
+MX_PARAMS_SIZE(linear_params, 288);
+
+#endif

@@ -1,0 +1,72 @@
+/* values.params.h - the operations on whole values: element by element, and row by row. */
+#ifndef MX_CUDA_VALUES_PARAMS_H
+#define MX_CUDA_VALUES_PARAMS_H
+
+#include "backend/cuda/kernels/tiles.params.h"
+
+/* value_add: y = a + b;  value_scale: y = a * factor;  value_softcap: y = factor * tanh(a / factor);
+ * value_glu: y = act(a) * b */
+typedef struct value_params {
+    MX_DEVPTR(const float) a;
+    MX_DEVPTR(const float) b;
+    MX_DEVPTR(float) y; /* [n]; may be a or b */
+    int64_t n;
+    float factor;
+    int32_t act;
+} value_params;
+MX_PARAMS_SIZE(value_params, 40);
+
+/* y[t,c] = scale * W[token[t], c] */
+typedef struct embed_params {
+    raw_matrix table;
+    MX_DEVPTR(const int32_t) tokens; /* [n_tokens] */
+    MX_DEVPTR(float) y;              /* [n_tokens, n_cols] */
+    float scale;
+    int32_t reserved;
+} embed_params;
+MX_PARAMS_SIZE(embed_params, 80);
+
+/* y[s,c] = x[rows[s], c] */
+typedef struct gather_rows_params {
+    MX_DEVPTR(const float) x;
+    MX_DEVPTR(float) y;
+    MX_DEVPTR(const int32_t) rows;
+    int64_t n_cols;
+} gather_rows_params;
+MX_PARAMS_SIZE(gather_rows_params, 32);
+
+/* y = x / sqrt(mean(x^2) + eps) * (w + weight_offset), each group of n_cols neighbours for itself */
+typedef struct rmsnorm_params {
+    MX_DEVPTR(const float) x;
+    MX_DEVPTR(const float) w; /* [n_cols] or null */
+    MX_DEVPTR(float) y;       /* may be x */
+    int32_t n_cols;
+    float eps;
+    float weight_offset;
+    int32_t reserved;
+} rmsnorm_params;
+MX_PARAMS_SIZE(rmsnorm_params, 40);
+
+/* ids[t,j], weights[t,j] = the top_k of softmax(scores[t,:]), largest first; renormalised if is_normalized */
+typedef struct route_params {
+    MX_DEVPTR(const float) scores; /* [n_tokens, n_experts] */
+    MX_DEVPTR(int32_t) ids;
+    MX_DEVPTR(float) weights;
+    int32_t n_experts;
+    int32_t top_k;
+    int32_t is_normalized;
+    int32_t reserved;
+} route_params;
+MX_PARAMS_SIZE(route_params, 40);
+
+/* y[t,c] = sum_j weights[t,j] * x[t * top_k + j, c], in the order of j */
+typedef struct expert_combine_params {
+    MX_DEVPTR(const float) x;
+    MX_DEVPTR(const float) weights;
+    MX_DEVPTR(float) y;
+    int32_t n_cols;
+    int32_t top_k;
+} expert_combine_params;
+MX_PARAMS_SIZE(expert_combine_params, 32);
+
+#endif

@@ -1,0 +1,165 @@
+/* linear_launch.c - LINEAR and EXPERT_LINEAR: which kernel, and how it is cut into blocks. */
+#include "backend/cuda/cuda_backend.h"
+
+#define FEW_ROWS      8
+#define FEW_OWN_ROWS  2 /* up to so many, each block brings x to f16 itself; more are prepared once */
+#define FEW_WARPS     8
+#define FEW_SUMS      (2 * FEW_WARPS * 16 * FEW_ROWS * 4 + (2 * FEW_ROWS * FEW_WARPS + FEW_ROWS) * 4)
+#define MANY_TILES    8
+#define MANY_STAGES   4
+#define MIN_SPLIT     4 /* chunks that a split of the columns has at least */
+#define SHARED_STATIC 1024
+
+static uint32_t few_shared_bytes(const mx_cuda_packed *packed, int64_t n_rows)
+{
+    return (uint32_t)(n_rows * (packed->n_chunks * CHUNK_COLS + 32) * 2 + FEW_SUMS);
+}
+
+static uint32_t many_shared_bytes(const mx_cuda_packed *packed, int32_t n_row_tiles)
+{
+    static const uint32_t stage_bytes[TILE_KINDS] = {[TILE_Q4] = 512 + 128, [TILE_Q8] = 1024 + 128, [TILE_F16] = 2048};
+    return MANY_STAGES * (MANY_TILES * stage_bytes[packed->kind] + 16 * 128 * (uint32_t)n_row_tiles);
+}
+
+static linear_params params_of(const mx_cuda *cuda, const mx_op *op, const mx_cuda_packed *packed)
+{
+    const mx_linear_params *p = &op->u.linear;
+    const bool is_expert = op->kind == MX_OP_EXPERT_LINEAR;
+    linear_params params = {
+        .x = mx_cuda_value(cuda, op->in[0]),
+        .norm = p->has_norm ? mx_cuda_vector(cuda, p->norm.weight) : 0,
+        .x16 = cuda->x16,
+        .factors = cuda->x_factors,
+        .tiles = packed->tiles,
+        .scales = packed->scales,
+        .residual = !is_expert && op->in[1] != MX_NO_VALUE ? mx_cuda_value(cuda, op->in[1]) : 0,
+        .partials = cuda->partials,
+        .counters = cuda->counters,
+        .ids = is_expert ? mx_cuda_value(cuda, op->in[1]) : 0,
+        .expert_tile_bytes = packed->expert_tile_bytes,
+        .expert_scale_words = packed->expert_scale_words,
+        .n_x_rows = is_expert ? 1 : (int32_t)mx_cuda_n_rows(cuda, op->in[0]),
+        .n_cols = (int32_t)mx_cuda_n_cols(cuda, op->in[0]),
+        .n_padded = packed->n_chunks * CHUNK_COLS,
+        .n_chunks = packed->n_chunks,
+        .n_tiles = packed->n_tiles,
+        .n_groups = packed->n_groups,
+        .group = packed->group,
+        .n_segments = packed->n_segments,
+        .has_glu = p->has_glu,
+        .act = (int32_t)p->act,
+        .has_norm = p->has_norm,
+        .eps = p->norm.eps,
+        .weight_offset = p->norm.weight_offset,
+    };
+    for (int32_t i = 0; i < packed->n_segments; i++) {
+        const int32_t place = packed->outputs[i];
+        params.segments[i] = (linear_segment){
+            .y = mx_cuda_value(cuda, op->out[p->has_glu ? 0 : place]),
+            .bias = mx_cuda_vector(cuda, p->biases[place]),
+            .factor = mx_cuda_factor_of(packed, i, 0),
+            .n_rows = (int32_t)cuda->program->weights[p->weights[place]].n_rows,
+            .first_tile = packed->first_tile[i],
+        };
+    }
+    return params;
+}
+
+/* Warps that share a tile: few where there are tiles enough for all, so that a warp has a long way to go. */
+static int32_t choose_share(const mx_cuda_packed *packed, int32_t max_blocks)
+{
+    int32_t n = packed->takes_turns ? 4 : 8;
+    while (n > 1 &&
+           ((packed->n_tiles * n / FEW_WARPS >= 2 * max_blocks && packed->n_chunks / n < 8) || n > packed->n_chunks)) {
+        n /= 2;
+    }
+    return n;
+}
+
+static mx_status launch_few(mx_cuda *cuda, const mx_cuda_packed *packed, linear_params *params, int32_t n_slots,
+                            mx_error *err)
+{
+    static const mx_cuda_kernel kernels[TILE_KINDS] = {
+        [TILE_Q4] = MX_CUDA_linear_few_q4, [TILE_Q8] = MX_CUDA_linear_few_q8, [TILE_F16] = MX_CUDA_linear_few_f16};
+    const uint32_t n_shared = few_shared_bytes(packed, params->n_x_rows);
+    const int32_t per_sm = 2 * (int32_t)n_shared <= cuda->max_shared_bytes ? 2 : 1;
+    const int32_t max_blocks = MX_MAX(1, per_sm * cuda->device->n_sms / n_slots);
+    params->n_warps_a_tile = choose_share(packed, max_blocks);
+    const int32_t n_at_once = FEW_WARPS / params->n_warps_a_tile;
+    const int32_t n_blocks = MX_MIN((packed->n_tiles + n_at_once - 1) / n_at_once, max_blocks);
+    const mx_cuda_grid grid = {{(uint32_t)n_blocks, (uint32_t)n_slots, 1}, 256, n_shared};
+    return mx_cuda_launch(cuda, kernels[packed->kind], grid, params, err);
+}
+
+static mx_status launch_many(mx_cuda *cuda, const mx_cuda_packed *packed, linear_params *params, mx_error *err)
+{
+    static const int32_t row_tiles[] = {1, 4, 8};
+    static const mx_cuda_kernel kernels[TILE_KINDS][3] = {
+        [TILE_Q4] = {MX_CUDA_linear_many_q4_16, MX_CUDA_linear_many_q4_64, MX_CUDA_linear_many_q4_128},
+        [TILE_Q8] = {MX_CUDA_linear_many_q8_16, MX_CUDA_linear_many_q8_64, MX_CUDA_linear_many_q8_128},
+        [TILE_F16] = {MX_CUDA_linear_many_f16_16, MX_CUDA_linear_many_f16_64, MX_CUDA_linear_many_f16_128},
+    };
+    int32_t i = params->n_x_rows <= 16 ? 0 : params->n_x_rows <= 64 ? 1 : 2;
+    while (i > 0 && many_shared_bytes(packed, row_tiles[i]) + SHARED_STATIC > (uint32_t)cuda->max_shared_bytes) {
+        i--;
+    }
+    const int32_t rows = 16 * row_tiles[i];
+    const int32_t n_blocks_x = (params->n_x_rows + rows - 1) / rows;
+    const int32_t n_blocks_y = (packed->n_tiles + MANY_TILES - 1) / MANY_TILES;
+    const int32_t n_splits =
+        MX_MAX(1, MX_MIN(mx_cuda_wanted_blocks(cuda) / (n_blocks_x * n_blocks_y), packed->n_chunks / MIN_SPLIT));
+    const mx_cuda_grid grid = {
+        {(uint32_t)n_blocks_x, (uint32_t)n_blocks_y, (uint32_t)n_splits}, 256, many_shared_bytes(packed, row_tiles[i])};
+    return mx_cuda_launch(cuda, kernels[packed->kind][i], grid, params, err);
+}
+
+/* x once for all packed matrices of the operation: they have the same columns. */
+static mx_status launch_input(mx_cuda *cuda, const linear_params *linear, mx_error *err)
+{
+    linear_input_params params = {
+        .x = linear->x,
+        .norm = linear->norm,
+        .x16 = linear->x16,
+        .factors = linear->factors,
+        .n_cols = linear->n_cols,
+        .n_padded = linear->n_padded,
+        .has_norm = linear->has_norm,
+        .eps = linear->eps,
+        .weight_offset = linear->weight_offset,
+    };
+    return mx_cuda_launch(cuda, MX_CUDA_linear_input, (mx_cuda_grid){{(uint32_t)linear->n_x_rows, 1, 1}, 256, 0},
+                          &params, err);
+}
+
+mx_status mx_cuda_linear(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    const int64_t n_rows = mx_cuda_n_rows(cuda, op->in[0]);
+    if (n_rows == 0) {
+        return MX_OK;
+    }
+    const bool is_few =
+        n_rows <= FEW_ROWS && 2 * (int64_t)few_shared_bytes(&data->packed[0], n_rows) <= cuda->max_shared_bytes;
+    const bool is_prepared = !is_few || n_rows > FEW_OWN_ROWS;
+    for (int32_t i = 0; i < data->n_packed; i++) {
+        linear_params params = params_of(cuda, op, &data->packed[i]);
+        if (is_prepared && i == 0) {
+            MX_TRY(launch_input(cuda, &params, err));
+        }
+        params.x = is_prepared ? 0 : params.x;
+        MX_TRY(is_few ? launch_few(cuda, &data->packed[i], &params, 1, err)
+                      : launch_many(cuda, &data->packed[i], &params, err));
+    }
+    return MX_OK;
+}
+
+mx_status mx_cuda_expert_linear(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    const int32_t top_k = (int32_t)mx_cuda_n_cols(cuda, op->in[1]);
+    for (int32_t i = 0; i < data->n_packed && cuda->step.n_tokens > 0; i++) {
+        linear_params params = params_of(cuda, op, &data->packed[i]);
+        params.top_k = top_k;
+        params.is_x_by_slot = cuda->program->values[op->in[0]].row_factor == top_k;
+        MX_TRY(launch_few(cuda, &data->packed[i], &params, cuda->step.n_tokens * top_k, err));
+    }
+    return MX_OK;
+}

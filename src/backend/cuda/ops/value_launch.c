@@ -1,0 +1,132 @@
+/* value_launch.c - the operations on whole values, and the table of all operations. */
+#include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/kernels/values.params.h"
+
+mx_cuda_op_run *const mx_cuda_ops[MX_OP_COUNT] = {
+    [MX_OP_EMBED] = mx_cuda_embed_op,
+    [MX_OP_GATHER_ROWS] = mx_cuda_gather_rows_op,
+    [MX_OP_RMSNORM] = mx_cuda_rmsnorm_op,
+    [MX_OP_ADD] = mx_cuda_add,
+    [MX_OP_SCALE] = mx_cuda_scale,
+    [MX_OP_SOFTCAP] = mx_cuda_softcap,
+    [MX_OP_GLU] = mx_cuda_glu,
+    [MX_OP_LINEAR] = mx_cuda_linear,
+    [MX_OP_ROPE] = mx_cuda_rope_op,
+    [MX_OP_KV_APPEND] = mx_cuda_kv_append,
+    [MX_OP_ATTENTION] = mx_cuda_attention,
+    [MX_OP_ROUTE] = mx_cuda_route_op,
+    [MX_OP_EXPERT_LINEAR] = mx_cuda_expert_linear,
+    [MX_OP_EXPERT_COMBINE] = mx_cuda_expert_combine_op,
+};
+
+/* One block for each of n_blocks things; nothing where there are none. */
+static mx_status launch_blocks(mx_cuda *cuda, mx_cuda_kernel kernel, int64_t n_blocks, uint32_t n_threads,
+                               uint32_t n_shared_bytes, void *params, mx_error *err)
+{
+    const mx_cuda_grid grid = {{(uint32_t)n_blocks, 1, 1}, n_threads, n_shared_bytes};
+    return n_blocks > 0 ? mx_cuda_launch(cuda, kernel, grid, params, err) : MX_OK;
+}
+
+static mx_status launch_values(mx_cuda *cuda, const mx_op *op, mx_cuda_kernel kernel, float factor, int32_t act,
+                               mx_error *err)
+{
+    value_params params = {
+        .a = mx_cuda_value(cuda, op->in[0]),
+        .b = op->in[1] == MX_NO_VALUE ? 0 : mx_cuda_value(cuda, op->in[1]),
+        .y = mx_cuda_value(cuda, op->out[0]),
+        .n = mx_cuda_n_rows(cuda, op->out[0]) * mx_cuda_n_cols(cuda, op->out[0]),
+        .factor = factor,
+        .act = act,
+    };
+    return launch_blocks(cuda, kernel, (params.n + 255) / 256, 256, 0, &params, err);
+}
+
+mx_status mx_cuda_add(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    (void)data;
+    return launch_values(cuda, op, MX_CUDA_value_add, 0.0f, 0, err);
+}
+
+mx_status mx_cuda_scale(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    (void)data;
+    return launch_values(cuda, op, MX_CUDA_value_scale, op->u.scale.factor, 0, err);
+}
+
+mx_status mx_cuda_softcap(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    (void)data;
+    return launch_values(cuda, op, MX_CUDA_value_softcap, op->u.scale.factor, 0, err);
+}
+
+mx_status mx_cuda_glu(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    (void)data;
+    return launch_values(cuda, op, MX_CUDA_value_glu, 0.0f, (int32_t)op->u.glu.act, err);
+}
+
+mx_status mx_cuda_embed_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    embed_params params = {
+        .table = data->table,
+        .tokens = mx_cuda_value(cuda, op->in[0]),
+        .y = mx_cuda_value(cuda, op->out[0]),
+        .scale = op->u.embed.scale,
+    };
+    return launch_blocks(cuda, MX_CUDA_embed, mx_cuda_n_rows(cuda, op->out[0]), 256, 0, &params, err);
+}
+
+mx_status mx_cuda_gather_rows_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    (void)data;
+    gather_rows_params params = {
+        .x = mx_cuda_value(cuda, op->in[0]),
+        .y = mx_cuda_value(cuda, op->out[0]),
+        .rows = mx_cuda_batch_at(cuda, cuda->batch_layout.sample_rows),
+        .n_cols = mx_cuda_n_cols(cuda, op->in[0]),
+    };
+    return launch_blocks(cuda, MX_CUDA_gather_rows, cuda->step.n_samples, 256, 0, &params, err);
+}
+
+mx_status mx_cuda_rmsnorm_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    (void)data;
+    const mx_norm_params *p = &op->u.norm;
+    rmsnorm_params params = {
+        .x = mx_cuda_value(cuda, op->in[0]),
+        .w = mx_cuda_vector(cuda, p->weight),
+        .y = mx_cuda_value(cuda, op->out[0]),
+        .n_cols = (int32_t)p->n_group_cols,
+        .eps = p->eps,
+        .weight_offset = p->weight_offset,
+    };
+    const int64_t n_groups = mx_cuda_n_rows(cuda, op->in[0]) * (mx_cuda_n_cols(cuda, op->in[0]) / p->n_group_cols);
+    return launch_blocks(cuda, MX_CUDA_rmsnorm, n_groups, p->n_group_cols > 512 ? 256 : 32, 0, &params, err);
+}
+
+mx_status mx_cuda_route_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    (void)data;
+    route_params params = {
+        .scores = mx_cuda_value(cuda, op->in[0]),
+        .ids = mx_cuda_value(cuda, op->out[0]),
+        .weights = mx_cuda_value(cuda, op->out[1]),
+        .n_experts = (int32_t)mx_cuda_n_cols(cuda, op->in[0]),
+        .top_k = op->u.route.top_k,
+        .is_normalized = op->u.route.normalize,
+    };
+    return launch_blocks(cuda, MX_CUDA_route, cuda->step.n_tokens, 32, (uint32_t)params.n_experts * 4, &params, err);
+}
+
+mx_status mx_cuda_expert_combine_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    (void)data;
+    expert_combine_params params = {
+        .x = mx_cuda_value(cuda, op->in[0]),
+        .weights = mx_cuda_value(cuda, op->in[1]),
+        .y = mx_cuda_value(cuda, op->out[0]),
+        .n_cols = (int32_t)mx_cuda_n_cols(cuda, op->in[0]),
+        .top_k = (int32_t)mx_cuda_n_cols(cuda, op->in[1]),
+    };
+    return launch_blocks(cuda, MX_CUDA_expert_combine, cuda->step.n_tokens, 256, 0, &params, err);
+}
