@@ -21,6 +21,7 @@ typedef struct run_seq {
 } run_seq;
 
 typedef struct run_machine {
+    const char *device;    /* NULL: the CPU; set before run_open */
     mx_arena arena;        /* owned */
     mx_plan plan;          /* owned */
     mx_executor *executor; /* owned */
@@ -35,7 +36,8 @@ typedef struct run_machine {
 static inline mx_status run_open(run_machine *m, const mx_program *program, int32_t n_ctx, int32_t max_tokens,
                                  mx_executor_options options, mx_error *err)
 {
-    *m = (run_machine){.n_page_cols = (n_ctx + MX_PAGE_TOKENS - 1) / MX_PAGE_TOKENS};
+    *m = (run_machine){.device = m->device ? m->device : "cpu",
+                       .n_page_cols = (n_ctx + MX_PAGE_TOKENS - 1) / MX_PAGE_TOKENS};
     mx_arena_init(&m->arena, (size_t)1 << 24);
     m->tokens = mx_arena_array(&m->arena, int32_t, max_tokens);
     m->positions = mx_arena_array(&m->arena, int32_t, max_tokens);
@@ -47,7 +49,7 @@ static inline mx_status run_open(run_machine *m, const mx_program *program, int3
     options.n_pages = RUN_MAX_SEQS * m->n_page_cols;
     options.max_seqs = RUN_MAX_SEQS;
     MX_TRY(mx_plan_init(&m->plan, program, max_tokens, max_tokens, err));
-    return mx_executor_open("cpu", &m->plan, &options, &m->executor, err);
+    return mx_executor_open(m->device, &m->plan, &options, &m->executor, err);
 }
 
 static inline void run_close(run_machine *m)

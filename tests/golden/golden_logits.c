@@ -16,7 +16,9 @@
  *              20 in a row, added as independent errors: 1.0e-4 to 2.9e-4 of the logits' RMS, which is about a third of
  *              the largest; doubled by softmax and norms, 2e-4. The worst of 5000 logits at 6 times that.
  *   fast       The same with int8, 5.3e-3 to 1.2e-2 each: 5e-2.
- * An f16 cache rounds keys and values to 2^-12 = 2.4e-4 on average; two layers to four: 4e-4 with the rest.
+ *   cuda       Activations and weights go into products as f16, 1.4e-4 each on average and so 2e-4 to 3e-4 a product:
+ * by the same sum 1.5e-3, the worst at 6 times that. MLXCEL_TEST_DEVICE=cuda in the environment runs this mode and no
+ * other. An f16 cache rounds keys and values to 2^-12 = 2.4e-4 on average; two layers to four: 4e-4 with the rest.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -26,12 +28,14 @@
 
 #include "base/bytes.h"
 #include "model/model.h"
+#include "platform/env.h"
 #include "platform/file.h"
 #include "platform/path.h"
 #include "tests/run_sequences.h"
 #include "weights/safetensors.h"
 
 typedef struct cpu_setting {
+    const char *device;
     const char *name;
     mx_cpu_mode cpu_mode;
     mx_kv_type kv_type;
@@ -41,11 +45,15 @@ typedef struct cpu_setting {
 } cpu_setting;
 
 static const cpu_setting modes[] = {
-    {"reference", MX_CPU_REFERENCE, MX_KV_F32, 2e-6, 1e-5, true},
-    {"exact", MX_CPU_EXACT, MX_KV_F32, 2e-4, 1.2e-3, true},
-    {"exact, f16 cache", MX_CPU_EXACT, MX_KV_F16, 4e-4, 2.4e-3, false},
-    {"fast", MX_CPU_FAST, MX_KV_F32, 5e-2, 0.3, false},
+    {"cpu", "reference", MX_CPU_REFERENCE, MX_KV_F32, 2e-6, 1e-5, true},
+    {"cpu", "exact", MX_CPU_EXACT, MX_KV_F32, 2e-4, 1.2e-3, true},
+    {"cpu", "exact, f16 cache", MX_CPU_EXACT, MX_KV_F16, 4e-4, 2.4e-3, false},
+    {"cpu", "fast", MX_CPU_FAST, MX_KV_F32, 5e-2, 0.3, false},
+    {"cuda", "cuda", MX_CPU_EXACT, MX_KV_F16, 1.5e-3, 9e-3, true},
 };
+
+/* The device whose modes are run. */
+static const char *device = "cpu";
 
 /* One run of a case. */
 typedef struct golden {
@@ -146,7 +154,7 @@ static void compare(const golden *g, const float *found, double *rms, double *wo
 static mx_status run_schedule(const mx_program *program, const cpu_setting *mode, const schedule *s, const golden *g,
                               mx_arena *arena, double *rms, double *worst, mx_error *err)
 {
-    run_machine machine = {0};
+    run_machine machine = {.device = device};
     mx_status st;
     run_seq seqs[RUN_MAX_SEQS] = {{.tokens = g->tokens, .n_tokens = g->n_tokens}};
     const mx_executor_options options = {
@@ -228,14 +236,21 @@ static void run_case(const char *dir, tally_of_runs *tally)
         tally->n_failed++;
     }
     for (int32_t i_run = 0; read_golden(&arena, &tensors, i_run, &g); i_run++) {
-        double worst[MX_COUNTOF(modes)];
+        double worst[MX_COUNTOF(modes)] = {0};
         for (size_t i = 0; i < MX_COUNTOF(modes); i++) {
+            if (strcmp(modes[i].device, device) != 0) {
+                continue;
+            }
             const double plain = modes[i].is_plain_too ? run_mode(dir, true, &modes[i], &g, tally) : 0;
             worst[i] = fmax(plain, run_mode(dir, false, &modes[i], &g, tally));
         }
         printf("%s, %d tokens: at the worst", dir, (int)g.n_tokens);
+        const char *between = "";
         for (size_t i = 0; i < MX_COUNTOF(modes); i++) {
-            printf("%s %s %.1e", i ? "," : "", modes[i].name, worst[i]);
+            if (strcmp(modes[i].device, device) == 0) {
+                printf("%s %s %.1e", between, modes[i].name, worst[i]);
+                between = ",";
+            }
         }
         printf("\n");
     }
@@ -261,6 +276,8 @@ int main(int argc, char **argv)
     const mx_str *names = NULL;
     size_t n_names = 0;
     mx_arena_init(&arena, (size_t)1 << 24);
+    const char *wanted = mx_env_get(&arena, "MLXCEL_TEST_DEVICE");
+    device = wanted ? wanted : device;
     if (argc < 2 || mx_dir_list(&arena, argv[1], &names, &n_names, &err) != MX_OK) {
         printf("usage: golden-logits DIR [piece of a name ...]: %s\n", argc < 2 ? "DIR is missing" : err.message);
         return 1;

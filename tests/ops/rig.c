@@ -256,7 +256,7 @@ mx_status rig_open(rig *r, mx_value output, const mx_executor_options *options, 
     o.max_seqs = RIG_MAX_SEQS;
     r->program.logits = output;
     MX_TRY(mx_plan_init(&r->plan, &r->program, RIG_MAX_TOKENS, RIG_MAX_TOKENS, err));
-    return mx_executor_open("cpu", &r->plan, &o, &r->executor, err);
+    return mx_executor_open(r->device ? r->device : "cpu", &r->plan, &o, &r->executor, err);
 }
 
 void rig_close(rig *r)

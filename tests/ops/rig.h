@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "program/program.h"
 
-#define RIG_MAX_TOKENS  64 /* of one step */
+#define RIG_MAX_TOKENS  160 /* of one step */
 #define RIG_MAX_SEQS    8
 #define RIG_MAX_PAGES   64
 #define RIG_PAGE_COLS   16
@@ -27,6 +27,7 @@ float rig_normal(rig_rng *rng);
 int32_t rig_below(rig_rng *rng, int32_t n);
 
 typedef struct rig {
+    const char *device; /* NULL: the CPU */
     mx_program program;
     rig_rng rng;
     int32_t cap;

@@ -3,6 +3,7 @@
  *     smollm2_test GREEDY_JSON [N_CASES]
  *
  * The model is the one of tools/fetch-demo-model.py, in its cache; without it everything is skipped by name.
+ * MLXCEL_TEST_DEVICE in the environment names another device than the CPU.
  * GREEDY_JSON comes from make_greedy.py. N_CASES limits its cases, for slow emulators.
  */
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/sampler.h"
 #include "model/model.h"
+#include "platform/env.h"
 #include "platform/file.h"
 #include "platform/path.h"
 #include "tests/test.h"
@@ -106,7 +108,8 @@ static mx_status open_all(mx_error *err)
         MX_TRY_OR(done, st, read_cases(err));
         MX_TRY_OR(done, st, mx_model_open(dir, NULL, &model, err));
         MX_TRY_OR(done, st, mx_plan_init(&plan, mx_model_view_program(model), MAX_STEP, MAX_SEQS, err));
-        MX_TRY_OR(done, st, mx_executor_open("cpu", &plan, &options, &executor, err));
+        const char *device = mx_env_get(&arena, "MLXCEL_TEST_DEVICE");
+        MX_TRY_OR(done, st, mx_executor_open(device ? device : "cpu", &plan, &options, &executor, err));
         st = mx_engine_init(&engine, executor, &limits, err);
     }
 done:
