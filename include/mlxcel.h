@@ -156,18 +156,25 @@ typedef struct mlxcel_engine mlxcel_engine;
 
 typedef struct mlxcel_engine_options {
     size_t n_struct_bytes;
-    int32_t n_ctx;     /* tokens of the longest text, prompt and answer together; 0: 4096, or what the model was made
-                          for where that is less */
-    int32_t n_threads; /* 0: as many as the machine, its affinity mask and its quota give */
+    int32_t n_ctx;      /* tokens of the longest text, prompt and answer together; 0: 4096, or what the model was made
+                           for where that is less */
+    int32_t n_threads;  /* 0: as many as the machine, its affinity mask and its quota give */
+    const char *device; /* "cpu"; "cuda", the first NVIDIA GPU that can be used; "cuda:N", that one; "auto" or NULL: a
+                           GPU where one can be used, else the CPU */
 } mlxcel_engine_options;
 
 /* Takes the memory and starts the threads for one text at a time. options NULL: all defaults. The model must stay open.
- * INVALID (more context than the model takes), NO_MEMORY (with what is needed and what is there), UNSUPPORTED. */
+ * INVALID (more context than the model takes, no such device), NO_MEMORY (with what is needed and what is there),
+ * UNSUPPORTED, DEVICE (a GPU was asked for by name and cannot be used: what is missing, and what to do). */
 mlxcel_status mlxcel_engine_open(const mlxcel_model *model, const mlxcel_engine_options *options, mlxcel_engine **out,
                                  mlxcel_error *err);
 
 /* NULL is fine. */
 void mlxcel_engine_close(mlxcel_engine *engine);
+
+/* The device that the engine runs on, "cpu" or "cuda". *why, unless why is NULL, becomes the sentence that says why
+ * "auto" took the CPU although there is an NVIDIA driver; "" otherwise. Both borrowed from the engine. */
+const char *mlxcel_engine_get_device(const mlxcel_engine *engine, const char **why);
 
 /* How the next token is drawn: the penalty changes logits; top_k, top_p and min_p each drop what is improbable; the
  * temperature flattens or sharpens the rest. */

@@ -203,10 +203,16 @@ int mx_cmd_generate(const mx_cli_options *options)
         .n_struct_bytes = sizeof engine_options,
         .n_ctx = n_ctx,
         .n_threads = (int32_t)options->n_threads.value,
+        .device = options->device,
     };
     if (mlxcel_engine_open(model, &engine_options, &engine, &api) != MLXCEL_OK) {
         code = mx_cli_fail_api(&api);
         goto done;
+    }
+    const char *why_no_gpu = "";
+    (void)mlxcel_engine_get_device(engine, &why_no_gpu);
+    if (why_no_gpu[0]) {
+        mx_cli_note("mlxcel: running on the CPU: %s\n", why_no_gpu);
     }
     const mlxcel_sampling sampling = choose_sampling(model, options);
     code = stream(engine, options, &prompt, &sampling);

@@ -26,6 +26,11 @@ static const mx_cli_command commands[] = {
     {"detokenize", "[ID ...]", "print the text of token ids",
      "Ids may be divided by white space or commas. Without any they are read from standard input.", mx_cmd_detokenize},
     {"inspect", NULL, "show what a model directory holds", NULL, mx_cmd_inspect},
+    {"doctor", NULL, "show what this machine offers",
+     "Names the processor, the memory, NVIDIA's driver and the GPUs that it finds, and says what is missing where a "
+     "GPU "
+     "cannot be used.",
+     mx_cmd_doctor},
     {"version", NULL, "print the version", NULL, mx_cmd_version},
 };
 
@@ -34,6 +39,7 @@ enum {
     ON_TOKENIZE = 1 << 1,
     ON_DETOKENIZE = 1 << 2,
     ON_INSPECT = 1 << 3,
+    ON_DOCTOR = 1 << 4,
     ON_MODEL = ON_GENERATE | ON_TOKENIZE | ON_DETOKENIZE | ON_INSPECT,
     ON_ALL = -1,
 };

@@ -59,6 +59,7 @@ typedef struct mx_cli_options {
     mx_cli_int seed;
     mx_cli_list stops;
     mx_cli_int n_threads;
+    const char *device;
     mx_cli_int n_ctx;
     bool use_chat;
     bool parse_special;
@@ -67,6 +68,7 @@ typedef struct mx_cli_options {
     bool show_program;
     mx_cli_float bandwidth;
     mx_cli_float gflops;
+    bool as_json;
     bool help;
     char *const *operands; /* what is not an option: token ids of detokenize */
     int32_t n_operands;
@@ -85,6 +87,7 @@ int mx_cmd_generate(const mx_cli_options *options);
 int mx_cmd_tokenize(const mx_cli_options *options);
 int mx_cmd_detokenize(const mx_cli_options *options);
 int mx_cmd_inspect(const mx_cli_options *options);
+int mx_cmd_doctor(const mx_cli_options *options);
 int mx_cmd_version(const mx_cli_options *options);
 
 /* The command called `name`, or NULL. */

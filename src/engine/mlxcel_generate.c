@@ -1,6 +1,8 @@
 /* mlxcel_generate.c - the public interface: engines, and one request at a time on them. */
+#include <stdio.h>
 #include <string.h>
 
+#include "backend/cuda/cuda_driver.h"
 #include "base/mem.h"
 #include "engine/generation.h"
 #include "engine/memory_need.h"
@@ -18,6 +20,7 @@ struct mlxcel_engine {
     mx_plan plan;              /* owned, like all below */
     mx_executor *executor;
     mx_engine engine;
+    char why_no_gpu[480];
 };
 
 #define X(name) _Static_assert((int)MLXCEL_FINISH_##name == (int)MX_FINISH_##name, "the same number for " #name);
@@ -66,6 +69,27 @@ static mx_status check_memory(const mlxcel_model *model, const mx_plan *plan, in
     return mx_memory_check(&need, mx_memory_available(), err);
 }
 
+/* Opens the executor on the device, or where "auto" stands on a GPU if one can be used. */
+static mx_status open_device(mlxcel_engine *e, const char *device, const mx_executor_options *options, int32_t n_ctx,
+                             mx_error *err)
+{
+    const bool is_auto = strcmp(device, "auto") == 0;
+    if (is_auto) {
+        mx_error why = {0};
+        if (mx_cuda_is_installed() && mx_executor_open("cuda", &e->plan, options, &e->executor, &why) != MX_OK) {
+            (void)snprintf(e->why_no_gpu, sizeof e->why_no_gpu, "%s", why.message);
+        }
+        device = "cpu";
+    }
+    if (!e->executor) {
+        if (strcmp(device, "cpu") == 0) {
+            MX_TRY(check_memory(e->model, &e->plan, n_ctx, err));
+        }
+        MX_TRY(mx_executor_open(device, &e->plan, options, &e->executor, err));
+    }
+    return MX_OK;
+}
+
 static mx_status open_engine(mlxcel_engine *e, const mlxcel_engine_options *options, mx_error *err)
 {
     const mx_program *program = mx_model_view_program(e->model->model);
@@ -78,7 +102,6 @@ static mx_status open_engine(mlxcel_engine *e, const mlxcel_engine_options *opti
         .max_step_tokens = MX_MIN(n_ctx, MAX_STEP_TOKENS),
     };
     MX_TRY(mx_plan_init(&e->plan, program, limits.max_step_tokens, limits.max_seqs, err));
-    MX_TRY(check_memory(e->model, &e->plan, n_ctx, err));
     const mx_executor_options executor_options = {
         .n_pages = mx_engine_count_pages(&limits),
         .max_seqs = limits.max_seqs,
@@ -86,7 +109,7 @@ static mx_status open_engine(mlxcel_engine *e, const mlxcel_engine_options *opti
         .n_threads = options->n_threads,
         .cpu_mode = MX_CPU_EXACT,
     };
-    MX_TRY(mx_executor_open("cpu", &e->plan, &executor_options, &e->executor, err));
+    MX_TRY(open_device(e, options->device ? options->device : "auto", &executor_options, n_ctx, err));
     return mx_engine_init(&e->engine, e->executor, &limits, err);
 }
 
@@ -113,6 +136,14 @@ mlxcel_status mlxcel_engine_open(const mlxcel_model *model, const mlxcel_engine_
         *out = e;
     }
     return mx_api_result(st, &error, err);
+}
+
+const char *mlxcel_engine_get_device(const mlxcel_engine *e, const char **why)
+{
+    if (why) {
+        *why = e->why_no_gpu;
+    }
+    return e->executor->backend->name;
 }
 
 void mlxcel_engine_close(mlxcel_engine *e)
