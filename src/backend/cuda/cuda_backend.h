@@ -26,16 +26,39 @@
 extern const mx_backend mx_backend_cuda;
 
 /* Every kernel by its name in kernels/. */
-#define MX_CUDA_KERNEL_LIST(X)                                                                                      \
-    X(tile_range)                                                                                                   \
-    X(tile_pack)                                                                                                    \
-    X(linear_input)                                                                                                 \
-    X(linear_few_q4) X(linear_few_q8) X(linear_few_f16) X(linear_many_q4_16) X(linear_many_q4_64)                   \
-        X(linear_many_q4_128) X(linear_many_q8_16) X(linear_many_q8_64) X(linear_many_q8_128) X(linear_many_f16_16) \
-            X(linear_many_f16_64) X(linear_many_f16_128) X(attention_prepare) X(rope) X(attention_split_64)         \
-                X(attention_split_128) X(attention_split_256) X(attention_tiles_64) X(attention_tiles_128)          \
-                    X(attention_tiles_256) X(value_add) X(value_scale) X(value_softcap) X(value_glu) X(embed)       \
-                        X(gather_rows) X(rmsnorm) X(route) X(expert_combine)
+#define MX_CUDA_KERNEL_LIST(X) \
+    X(tile_range)              \
+    X(tile_pack)               \
+    X(linear_input)            \
+    X(linear_few_q4)           \
+    X(linear_few_q8)           \
+    X(linear_few_f16)          \
+    X(linear_many_q4_16)       \
+    X(linear_many_q4_64)       \
+    X(linear_many_q4_128)      \
+    X(linear_many_q8_16)       \
+    X(linear_many_q8_64)       \
+    X(linear_many_q8_128)      \
+    X(linear_many_f16_16)      \
+    X(linear_many_f16_64)      \
+    X(linear_many_f16_128)     \
+    X(attention_prepare)       \
+    X(rope)                    \
+    X(attention_split_64)      \
+    X(attention_split_128)     \
+    X(attention_split_256)     \
+    X(attention_tiles_64)      \
+    X(attention_tiles_128)     \
+    X(attention_tiles_256)     \
+    X(value_add)               \
+    X(value_scale)             \
+    X(value_softcap)           \
+    X(value_glu)               \
+    X(embed)                   \
+    X(gather_rows)             \
+    X(rmsnorm)                 \
+    X(route)                   \
+    X(expert_combine)
 
 typedef enum mx_cuda_kernel {
 #define X(name) MX_CUDA_##name,
