@@ -5,9 +5,11 @@
 #include "base/mem.h"
 #include "engine/mlxcel_private.h"
 #include "engine/prompt_guard.h"
+#include "platform/clock.h"
 
 #define MAX_PROMPT_BYTES ((size_t)1 << 30)
 #define MAX_PROMPT_IDS   ((size_t)INT32_MAX)
+#define MAX_TEMPLATE_S   10 /* real templates take less than a millisecond */
 
 void mlxcel_tokens_free(mlxcel_tokens *tokens)
 {
@@ -93,6 +95,11 @@ mlxcel_status mlxcel_detokenize(const mlxcel_model *model, const int32_t *ids, i
 
 /* ---- chat templates ---- */
 
+static bool is_past_deadline(void *deadline_ns)
+{
+    return mx_clock_ns() > *(const int64_t *)deadline_ns;
+}
+
 mx_status mx_api_render(const mlxcel_model *model, const mx_chat_message *messages, size_t n_messages,
                         bool add_generation_prompt, mx_buf *out, mx_error *err)
 {
@@ -100,9 +107,14 @@ mx_status mx_api_render(const mlxcel_model *model, const mx_chat_message *messag
         return mx_fail(err, MX_NOT_FOUND,
                        "%s has no chat template: it is a base model, to be given bare text to continue", model->dir);
     }
+    int64_t deadline_ns = mx_clock_ns() + INT64_C(1000000000) * MAX_TEMPLATE_S;
+    const mx_template_options options = {.should_stop = is_past_deadline, .stop_arg = &deadline_ns};
     mx_template_report report = {0};
-    const mx_status st =
-        mx_chat_render(model->chat, messages, n_messages, add_generation_prompt, (mx_str){0}, NULL, out, &report, err);
+    mx_status st = mx_chat_render(model->chat, messages, n_messages, add_generation_prompt, (mx_str){0}, &options, out,
+                                  &report, err);
+    if (report.fault == MX_TEMPLATE_STOPPED) {
+        st = mx_fail(err, MX_INVALID, "%s: its chat template was stopped after %d seconds", model->dir, MAX_TEMPLATE_S);
+    }
     mx_template_report_deinit(&report);
     return st;
 }
