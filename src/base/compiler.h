@@ -33,13 +33,6 @@
 #define MX_PREFETCH(ptr)  __builtin_prefetch(ptr)
 #endif
 
-/* a to the power b. mingw's pow multiplies for integral exponents, and is off in the last place: pow(2.5, -3). */
-#if defined(__MINGW32__)
-#define MX_POW(a, b) ((double)powl((a), (b)))
-#else
-#define MX_POW(a, b) pow((a), (b))
-#endif
-
 /* Number of elements of an array (not of a pointer). */
 #define MX_COUNTOF(array) (sizeof(array) / sizeof((array)[0]))
 

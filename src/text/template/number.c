@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/compiler.h"
 #include "text/template/bigint.h"
 #include "text/template/format.h"
 #include "text/template/run.h"
