@@ -30,6 +30,7 @@ typedef struct run_machine {
     int32_t n_page_cols;
     int32_t *tokens, *positions, *rows; /* [max_tokens] */
     int32_t *page_table;                /* [RUN_MAX_SEQS, n_page_cols] */
+    int32_t state_slots[RUN_MAX_SEQS];
 } run_machine;
 
 /* Sequences of up to n_ctx tokens; options' n_pages and max_seqs are filled here. */
@@ -47,6 +48,7 @@ static inline mx_status run_open(run_machine *m, const mx_program *program, int3
         return mx_fail(err, MX_NO_MEMORY, "out of memory: the arrays of a test");
     }
     options.n_pages = RUN_MAX_SEQS * m->n_page_cols;
+    options.n_state_slots = RUN_MAX_SEQS;
     options.max_seqs = RUN_MAX_SEQS;
     MX_TRY(mx_plan_init(&m->plan, program, max_tokens, max_tokens, err));
     return mx_executor_open(m->device, &m->plan, &options, &m->executor, err);
@@ -76,6 +78,7 @@ static inline void run_append(run_machine *m, mx_batch *batch, const run_seq *se
         m->page_table[batch->n_seqs * m->n_page_cols + j] = RUN_MAX_SEQS * (m->n_page_cols - j) - 1 - i_seq;
     }
     kv_len[batch->n_seqs] = seq->n_done + n;
+    m->state_slots[batch->n_seqs] = RUN_MAX_SEQS - 1 - i_seq;
     row_start[++batch->n_seqs] = batch->n_tokens;
 }
 
@@ -100,6 +103,7 @@ static inline mx_status run_step(run_machine *m, run_seq *seqs, const int32_t *c
     batch.row_start = row_start;
     batch.kv_len = kv_len;
     batch.page_table = m->page_table;
+    batch.state_slots = m->state_slots;
     batch.sample_rows = m->rows;
     MX_TRY(mx_executor_run(m->executor, &batch, err));
 

@@ -61,6 +61,11 @@ const float *mx_executor_view_logits(const mx_executor *executor)
     return executor->view_logits(executor);
 }
 
+mx_status mx_executor_copy_state(mx_executor *executor, int32_t from_slot, int32_t to_slot, mx_error *err)
+{
+    return executor->copy_state(executor, from_slot, to_slot, err);
+}
+
 void mx_executor_close(mx_executor *executor)
 {
     if (executor) {

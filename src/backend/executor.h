@@ -1,8 +1,22 @@
 /* executor.h - running plans on a device.
  *
  * backend/ holds one folder a device (cpu/, cuda/). An executor owns the device's copy of the weights, the scratch
- * block and the KV cache, all reserved when it is opened; a step allocates nothing. It is called by one thread at a
- * time (the engine's); it may use many threads inside.
+ * block, the KV cache and the recurrent states, all reserved when it is opened; a step allocates nothing. It is called
+ * by one thread at a time (the engine's); it may use many threads inside.
+ *
+ * States of recurrent programs (mx_program.n_states > 0) lie in n_state_slots slots, each the states of all layers of
+ * one sequence behind one position. What that asks of whoever makes batches:
+ *   - A sequence holds a slot from its first step to its end, and names it in every step (mx_batch.state_slots).
+ *     Nothing clears a slot: a first row of position 0 starts anew in it.
+ *   - A state stands behind one position alone, the last that was computed. So to keep a prefix for reuse, a part of
+ *     a step ends exactly at a page border, and then mx_executor_copy_state copies the sequence's slot to one that
+ *     belongs to the checkpoint. A page border without a checkpoint cannot be gone on from: reuse goes back to the
+ *     longest prefix that has both its pages and a checkpoint.
+ *   - A sequence that goes on from a checkpoint (and each branch of a fork) first gets a copy of it in its own slot,
+ *     then steps from the position behind it, over pages that it shares.
+ *   - Preemption by recompute gives the slot back with the pages and starts at position 0, or at a checkpoint.
+ *   - Rows cannot be taken back: who may have to (speculation) copies the slot before.
+ *   - After a step that failed, the slots of its sequences hold nothing; their pages do.
  */
 #ifndef MX_BACKEND_EXECUTOR_H
 #define MX_BACKEND_EXECUTOR_H
@@ -30,7 +44,8 @@ typedef enum mx_cpu_mode {
 
 typedef struct mx_executor_options {
     int32_t n_pages;  /* pages of MX_PAGE_TOKENS positions in the KV cache, shared by all sequences */
-    int32_t max_seqs; /* sequences of the largest step */
+    int32_t n_state_slots; /* slots of recurrent state: at least 1 where the program has states, else not looked at */
+    int32_t max_seqs;      /* sequences of the largest step */
     mx_kv_type kv_type;
     int32_t n_threads; /* 0: as many as the machine, its affinity mask and its quota give */
     mx_cpu_mode cpu_mode;
@@ -49,6 +64,7 @@ struct mx_executor {
     const mx_backend *backend;
     mx_status (*run)(mx_executor *executor, const mx_batch *batch, mx_error *err);
     const float *(*view_logits)(const mx_executor *executor);
+    mx_status (*copy_state)(mx_executor *executor, int32_t from_slot, int32_t to_slot, mx_error *err);
     void (*close)(mx_executor *executor);
 };
 
@@ -64,6 +80,10 @@ mx_status mx_executor_run(mx_executor *executor, const mx_batch *batch, mx_error
 
 /* Logits of the last step, [n_samples, n_vocab] f32, borrowed until the next step. */
 const float *mx_executor_view_logits(const mx_executor *executor);
+
+/* Copies a slot of a recurrent program's state, for the next step to go on from either. MX_DEVICE when the device
+ * fails. */
+mx_status mx_executor_copy_state(mx_executor *executor, int32_t from_slot, int32_t to_slot, mx_error *err) MX_NODISCARD;
 
 /* Frees everything. NULL is fine. */
 void mx_executor_close(mx_executor *executor);

@@ -30,14 +30,16 @@ mx_status mx_engine_init(mx_engine *engine, mx_executor *executor, const mx_engi
 
     *engine = (mx_engine){.executor = executor, .limits = *limits, .n_page_cols = count_page_cols(limits)};
     MX_TRY_OR(failed, st, mx_kv_pages_init(&engine->pages, mx_engine_count_pages(limits), err));
+    MX_TRY_OR(failed, st, mx_kv_pages_init(&engine->slots, limits->max_seqs, err));
     engine->tokens = new_ids(n_tokens, 1);
     engine->positions = new_ids(n_tokens, 1);
     engine->row_start = new_ids(n_seqs + 1, 1);
     engine->kv_len = new_ids(n_seqs, 1);
     engine->page_table = new_ids(n_seqs, (size_t)engine->n_page_cols);
+    engine->state_slots = new_ids(n_seqs, 1);
     engine->sample_rows = new_ids(n_seqs, 1);
     if (engine->tokens && engine->positions && engine->row_start && engine->kv_len && engine->page_table &&
-        engine->sample_rows) {
+        engine->state_slots && engine->sample_rows) {
         return MX_OK;
     }
     st = mx_fail_no_memory(err, (n_seqs * (size_t)engine->n_page_cols + n_tokens) * sizeof(int32_t),
@@ -50,11 +52,13 @@ failed:
 void mx_engine_deinit(mx_engine *engine)
 {
     mx_kv_pages_deinit(&engine->pages);
+    mx_kv_pages_deinit(&engine->slots);
     mx_free(engine->tokens);
     mx_free(engine->positions);
     mx_free(engine->row_start);
     mx_free(engine->kv_len);
     mx_free(engine->page_table);
+    mx_free(engine->state_slots);
     mx_free(engine->sample_rows);
     *engine = (mx_engine){0};
 }
@@ -69,6 +73,7 @@ static void pack_part(mx_engine *engine, const mx_step_part *part, int32_t i_seq
     }
     engine->row_start[i_seq + 1] = row + part->n_rows;
     engine->kv_len[i_seq] = seq->n_cached + part->n_rows;
+    engine->state_slots[i_seq] = seq->state_slot;
     memcpy(engine->page_table + (size_t)i_seq * (size_t)engine->n_page_cols, seq->pages,
            (size_t)seq->n_pages * sizeof(int32_t));
 }
@@ -85,6 +90,7 @@ mx_status mx_engine_step(mx_engine *engine, mx_step_part *parts, int32_t n_parts
         assert(n_rows + parts[i].n_rows <= engine->limits.max_step_tokens);
         assert(seq->max_tokens <= engine->limits.n_ctx);
         MX_TRY(mx_sequence_reserve(seq, seq->n_cached + parts[i].n_rows, err));
+        MX_TRY(mx_sequence_hold_slot(seq, &engine->slots, err));
         pack_part(engine, &parts[i], i, n_rows);
         n_rows += parts[i].n_rows;
         if (parts[i].wants_logits) {
@@ -101,6 +107,7 @@ mx_status mx_engine_step(mx_engine *engine, mx_step_part *parts, int32_t n_parts
         .row_start = engine->row_start,
         .kv_len = engine->kv_len,
         .page_table = engine->page_table,
+        .state_slots = engine->state_slots,
         .sample_rows = engine->sample_rows,
     };
     MX_TRY(mx_executor_run(engine->executor, &batch, err));

@@ -25,12 +25,14 @@ typedef struct mx_engine {
     mx_executor *executor; /* borrowed */
     mx_engine_limits limits;
     mx_kv_pages pages;
+    mx_kv_pages slots;    /* of recurrent state, one for each of max_seqs: the same book-keeping as for pages */
     int32_t n_page_cols;  /* pages of n_ctx positions */
     int32_t *tokens;      /* owned [max_step_tokens]; this and the next are the batch of a step */
     int32_t *positions;   /* owned [max_step_tokens] */
     int32_t *row_start;   /* owned [max_seqs + 1] */
     int32_t *kv_len;      /* owned [max_seqs] */
     int32_t *page_table;  /* owned [max_seqs, n_page_cols] */
+    int32_t *state_slots; /* owned [max_seqs] */
     int32_t *sample_rows; /* owned [max_seqs] */
 } mx_engine;
 

@@ -62,7 +62,7 @@ static mx_status check_memory(const mlxcel_model *model, const mx_plan *plan, in
     mlxcel_model_get_info(model, &info);
     const mx_memory_need need = {
         .n_weight_bytes = info.n_weight_bytes,
-        .n_kv_bytes = info.n_kv_bytes * n_ctx,
+        .n_kv_bytes = info.n_kv_bytes * n_ctx + mx_program_state_bytes(plan->program),
         .n_scratch_bytes = plan->n_scratch_bytes,
         .n_ctx = n_ctx,
     };
@@ -104,6 +104,7 @@ static mx_status open_engine(mlxcel_engine *e, const mlxcel_engine_options *opti
     MX_TRY(mx_plan_init(&e->plan, program, limits.max_step_tokens, limits.max_seqs, err));
     const mx_executor_options executor_options = {
         .n_pages = mx_engine_count_pages(&limits),
+        .n_state_slots = limits.max_seqs,
         .max_seqs = limits.max_seqs,
         .kv_type = MX_KV_F16,
         .n_threads = options->n_threads,

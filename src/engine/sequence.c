@@ -31,6 +31,9 @@ void mx_sequence_deinit(mx_sequence *sequence)
     for (int32_t i = sequence->n_pages - 1; i >= 0; i--) {
         mx_kv_pages_drop(sequence->pool, sequence->pages[i]);
     }
+    if (sequence->slots) {
+        mx_kv_pages_drop(sequence->slots, sequence->state_slot);
+    }
     mx_free(sequence->tokens);
     mx_free(sequence->pages);
     *sequence = (mx_sequence){0};
@@ -55,6 +58,15 @@ mx_status mx_sequence_reserve(mx_sequence *sequence, int32_t n_positions, mx_err
     while (sequence->n_pages < pages_for(n_positions)) {
         MX_TRY(mx_kv_pages_take(sequence->pool, &sequence->pages[sequence->n_pages], err));
         sequence->n_pages++;
+    }
+    return MX_OK;
+}
+
+mx_status mx_sequence_hold_slot(mx_sequence *sequence, mx_kv_pages *slots, mx_error *err)
+{
+    if (!sequence->slots) {
+        MX_TRY(mx_kv_pages_take(slots, &sequence->state_slot, err));
+        sequence->slots = slots;
     }
     return MX_OK;
 }

@@ -19,12 +19,14 @@ typedef struct mx_sequence {
     int32_t n_tokens;
     int32_t n_cached;
     int32_t n_pages;
+    mx_kv_pages *slots; /* borrowed; NULL while no slot of recurrent state is held */
+    int32_t state_slot;
 } mx_sequence;
 
 /* An empty sequence with room for max_tokens. The pool must outlive it. MX_NO_MEMORY. */
 mx_status mx_sequence_init(mx_sequence *sequence, mx_kv_pages *pool, int32_t max_tokens, mx_error *err) MX_NODISCARD;
 
-/* Gives the pages back. A zeroed sequence is fine. */
+/* Gives the pages and the state's slot back. A zeroed sequence is fine. */
 void mx_sequence_deinit(mx_sequence *sequence);
 
 /* Adds tokens at the end. MX_INVALID when they do not fit, with both numbers; then none is added. */
@@ -34,5 +36,8 @@ mx_status mx_sequence_append(mx_sequence *sequence, const int32_t *tokens, int32
 /* Holds pages for the first n_positions (at most max_tokens). MX_BUSY when the pool is empty; pages taken until then
  * are kept. */
 mx_status mx_sequence_reserve(mx_sequence *sequence, int32_t n_positions, mx_error *err) MX_NODISCARD;
+
+/* Holds a slot of recurrent state, until the end. MX_BUSY when there is none. */
+mx_status mx_sequence_hold_slot(mx_sequence *sequence, mx_kv_pages *slots, mx_error *err) MX_NODISCARD;
 
 #endif

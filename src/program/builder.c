@@ -36,6 +36,7 @@ void mx_builder_free(mx_builder *b)
     mx_free(b->weights.items);
     mx_free(b->caches.items);
     mx_free(b->ropes.items);
+    mx_free(b->states.items);
     mx_free(b);
 }
 
@@ -201,6 +202,7 @@ mx_status mx_builder_finish(mx_builder *b, mx_value logits, mx_program *out, mx_
     p.weights = take_list(b, &b->weights, sizeof *p.weights, &p.n_weights);
     p.caches = take_list(b, &b->caches, sizeof *p.caches, &p.n_caches);
     p.ropes = take_list(b, &b->ropes, sizeof *p.ropes, &p.n_ropes);
+    p.states = take_list(b, &b->states, sizeof *p.states, &p.n_states);
     if (!mx_builder_is_ok(b)) {
         if (err) {
             *err = b->err;

@@ -17,7 +17,7 @@ struct mx_builder {
     mx_status st; /* of the first failure; `err` tells it */
     mx_error err;
     mx_arena arena; /* becomes the program's */
-    mx_builder_list values, ops, weights, caches, ropes;
+    mx_builder_list values, ops, weights, caches, ropes, states;
     mx_strmap weight_places; /* by full path; a table used twice (tied embeddings) is one weight */
     int32_t i_layer;
     mx_value stream;

@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 
+#define CHECK_MAX_STATE (1 << 28) /* numbers of one state of one sequence: far above any model */
+
 typedef const char *(*op_check)(const mx_program *p, const mx_op *op);
 
 static const mx_value_info *info_of(const mx_program *p, mx_value v)
@@ -325,8 +327,21 @@ static const char *name_of(const mx_program *p, const mx_op *op)
     return v >= 0 && v < p->n_values && p->values[v].name ? p->values[v].name : "?";
 }
 
+static mx_status check_states(const mx_program *p, mx_error *err)
+{
+    for (int32_t i = 0; i < p->n_states; i++) {
+        const mx_state_spec *s = &p->states[i];
+        if (s->n_rows < 1 || s->n_cols < 1 || (int64_t)s->n_rows * s->n_cols > CHECK_MAX_STATE) {
+            return mx_fail(err, MX_FORMAT, "state %d of %d x %d numbers: must be from 1 to %d in all", i, s->n_rows,
+                           s->n_cols, CHECK_MAX_STATE);
+        }
+    }
+    return MX_OK;
+}
+
 mx_status mx_program_check(const mx_program *p, mx_error *err)
 {
+    MX_TRY(check_states(p, err));
     if (p->tokens < 0 || p->tokens >= p->n_values || p->logits < 0 || p->logits >= p->n_values) {
         return mx_fail(err, MX_FORMAT, "a program without an input or an output");
     }

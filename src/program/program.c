@@ -10,6 +10,15 @@ const mx_op_info mx_op_infos[MX_OP_COUNT] = {
 };
 _Static_assert(MX_COUNTOF(mx_op_infos) == MX_OP_COUNT, "one row per operation");
 
+int64_t mx_program_state_bytes(const mx_program *program)
+{
+    int64_t n = 0;
+    for (int32_t i = 0; i < program->n_states; i++) {
+        n += (int64_t)program->states[i].n_rows * program->states[i].n_cols * (int64_t)sizeof(float);
+    }
+    return n;
+}
+
 void mx_program_deinit(mx_program *program)
 {
     mx_arena_deinit(&program->arena);

@@ -158,6 +158,13 @@ typedef struct mx_cache_spec {
     int32_t window; /* positions that are ever looked back at; 0: all */
 } mx_cache_spec;
 
+/* What a recurrent layer remembers of a sequence, however long it is: [n_rows, n_cols] f32, all 0 before its first
+ * token. The states of all layers of one sequence together are a slot (batch.h). */
+typedef struct mx_state_spec {
+    int32_t n_rows; /* channels or heads, each of which goes on without the others */
+    int32_t n_cols; /* numbers of each */
+} mx_state_spec;
+
 /* Rotary embedding, resolved at load: scaling of every kind ends as a table of frequencies and a factor. */
 typedef struct mx_rope_spec {
     int32_t rot_dim;       /* even; columns of a head that rotate */
@@ -178,6 +185,8 @@ typedef struct mx_program {
     int32_t n_caches;
     mx_rope_spec *ropes;
     int32_t n_ropes;
+    mx_state_spec *states;
+    int32_t n_states;
     mx_value tokens; /* input: token ids [T, 1] i32 */
     mx_value logits; /* output: [S, n_vocab] */
     int32_t n_layers;
@@ -194,6 +203,9 @@ typedef struct mx_op_info {
 
 /* Name, arity and formula of every kind, from ops.def; index with the kind. */
 extern const mx_op_info mx_op_infos[MX_OP_COUNT];
+
+/* Bytes of the states of one sequence; 0 for a program without recurrent layers. */
+int64_t mx_program_state_bytes(const mx_program *program);
 
 /* Frees the program's lists. A zeroed program is fine. */
 void mx_program_deinit(mx_program *program);

@@ -54,6 +54,7 @@ void rig_init(rig *r, uint64_t seed)
     r->program.weights = (mx_weight *)need(r, RIG_MAX_ITEMS * sizeof(mx_weight));
     r->program.caches = (mx_cache_spec *)need(r, sizeof(mx_cache_spec));
     r->program.ropes = (mx_rope_spec *)need(r, sizeof(mx_rope_spec));
+    r->program.states = (mx_state_spec *)need(r, sizeof(mx_state_spec));
     r->program.n_ctx = RIG_MAX_HISTORY;
     r->program.n_vocab = RIG_N_VOCAB;
     r->program.tokens = rig_value(r, MX_ROWS_TOKENS, 1, 1, MX_VALUE_I32);
@@ -253,6 +254,7 @@ mx_status rig_open(rig *r, mx_value output, const mx_executor_options *options, 
 {
     mx_executor_options o = *options;
     o.n_pages = RIG_MAX_PAGES;
+    o.n_state_slots = RIG_MAX_SEQS;
     o.max_seqs = RIG_MAX_SEQS;
     r->program.logits = output;
     MX_TRY(mx_plan_init(&r->plan, &r->program, RIG_MAX_TOKENS, RIG_MAX_TOKENS, err));
@@ -271,6 +273,9 @@ void rig_forget(rig *r)
     memset(r->kv_len, 0, sizeof r->kv_len);
     r->n_free_page = RIG_MAX_PAGES - 1;
     memset(r->page_table, 0, sizeof r->page_table);
+    for (int32_t i = 0; i < RIG_MAX_SEQS; i++) { /* not in the order of the sequences */
+        r->state_slots[i] = (5 * i + 3) % RIG_MAX_SEQS;
+    }
     rig_begin_step(r);
 }
 
@@ -282,6 +287,7 @@ void rig_begin_step(rig *r)
                           .row_start = r->row_start,
                           .kv_len = r->kv_len,
                           .page_table = r->page_table,
+                          .state_slots = r->state_slots,
                           .sample_rows = r->sample_rows};
     r->row_start[0] = 0;
 }

@@ -40,6 +40,7 @@ typedef struct rig {
     int32_t row_start[RIG_MAX_SEQS + 1];
     int32_t kv_len[RIG_MAX_SEQS];
     int32_t page_table[RIG_MAX_SEQS * RIG_PAGE_COLS];
+    int32_t state_slots[RIG_MAX_SEQS];
     int32_t sample_rows[RIG_MAX_TOKENS];
     int32_t history[RIG_MAX_SEQS][RIG_MAX_HISTORY]; /* token ids of each sequence so far */
     int32_t n_free_page;

@@ -14,6 +14,7 @@
 #include "backend/cpu/kv_cache.h"
 #include "backend/cpu/pack.h"
 #include "backend/cpu/pool.h"
+#include "backend/cpu/state_pool.h"
 #include "backend/executor.h"
 #include "platform/memory.h"
 #include "program/batch.h"
@@ -35,6 +36,7 @@ typedef struct mx_cpu {
     mx_block packed_block;         /* owned: the packed weights one after the other */
     const mx_cpu_op *ops;          /* the table of operations for the mode */
     mx_kv_cache *caches;           /* owned [n_caches] */
+    mx_state_pool states;          /* owned */
     float **vectors;               /* owned [n_weights]: f32 copies of norms, biases and sinks; NULL for matrices */
     mx_block scratch;              /* owned: the plan's values */
     mx_block work;                 /* owned: [shared bytes | bytes of thread 0 | bytes of thread 1 | ...] */

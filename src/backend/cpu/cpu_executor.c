@@ -201,6 +201,13 @@ static const float *cpu_view_logits(const mx_executor *executor)
     return (const float *)((const uint8_t *)cpu->scratch.ptr + cpu->plan->offsets[cpu->program->logits]);
 }
 
+static mx_status cpu_copy_state(mx_executor *executor, int32_t from_slot, int32_t to_slot, mx_error *err)
+{
+    (void)err;
+    mx_state_pool_copy(&((mx_cpu *)executor)->states, from_slot, to_slot);
+    return MX_OK;
+}
+
 static void cpu_close(mx_executor *executor)
 {
     mx_cpu *cpu = (mx_cpu *)executor;
@@ -213,6 +220,7 @@ static void cpu_close(mx_executor *executor)
         mx_kv_cache_deinit(&cpu->caches[i]);
     }
     mx_free(cpu->caches);
+    mx_state_pool_deinit(&cpu->states);
     mx_free(cpu->token_seqs);
     mx_free(cpu->packed);
     mx_block_free(&cpu->packed_block);
@@ -238,7 +246,11 @@ static mx_status cpu_open(const mx_plan *plan, const mx_executor_options *option
         return mx_fail_no_memory(err, sizeof *cpu, "the executor");
     }
     *cpu = (mx_cpu){
-        .base = {.backend = &mx_backend_cpu, .run = cpu_run, .view_logits = cpu_view_logits, .close = cpu_close},
+        .base = {.backend = &mx_backend_cpu,
+                 .run = cpu_run,
+                 .view_logits = cpu_view_logits,
+                 .copy_state = cpu_copy_state,
+                 .close = cpu_close},
         .plan = plan,
         .program = plan->program,
         .options = *options,
@@ -252,6 +264,7 @@ static mx_status cpu_open(const mx_plan *plan, const mx_executor_options *option
         MX_TRY_OR(done, st, pack_weights(cpu, err));
     }
     MX_TRY_OR(done, st, open_caches(cpu, err));
+    MX_TRY_OR(done, st, mx_state_pool_init(&cpu->states, cpu->program, options->n_state_slots, err));
     MX_TRY_OR(done, st, open_work(cpu, err));
     cpu->token_seqs = (int32_t *)mx_calloc((size_t)plan->max_tokens, sizeof *cpu->token_seqs);
     if (!cpu->token_seqs) {

@@ -100,6 +100,18 @@ static mx_status check_heads(const mx_program *program, mx_error *err)
     return MX_OK;
 }
 
+/* Operations without a row in mx_cuda_ops, by name. */
+static mx_status check_ops(const mx_program *program, mx_error *err)
+{
+    for (int32_t i = 0; i < program->n_ops; i++) {
+        if (!mx_cuda_ops[program->ops[i].kind]) {
+            return mx_fail(err, MX_UNSUPPORTED, "the GPU back end cannot run operation %d, %s: use --device cpu", i,
+                           mx_op_infos[program->ops[i].kind].name);
+        }
+    }
+    return MX_OK;
+}
+
 static mx_status choose_device(mx_cuda *cuda, mx_error *err)
 {
     MX_TRY(mx_cuda_driver_open(NULL, &cuda->driver, err));
@@ -432,6 +444,7 @@ static mx_status cuda_open(const mx_plan *plan, const mx_executor_options *optio
         .options = *options,
     };
     MX_TRY_OR(done, st, mx_cpu_check_program(plan->program, mx_cpu_reference_ops, err));
+    MX_TRY_OR(done, st, check_ops(plan->program, err));
     MX_TRY_OR(done, st, check_heads(plan->program, err));
     MX_TRY_OR(done, st, choose_device(cuda, err));
     MX_TRY_OR(done, st, open_context(cuda, err));
