@@ -43,7 +43,7 @@ typedef enum mx_cpu_mode {
 } mx_cpu_mode;
 
 typedef struct mx_executor_options {
-    int32_t n_pages;  /* pages of MX_PAGE_TOKENS positions in the KV cache, shared by all sequences */
+    int32_t n_pages;       /* pages of MX_PAGE_TOKENS positions in the KV cache, shared by all sequences */
     int32_t n_state_slots; /* slots of recurrent state: at least 1 where the program has states, else not looked at */
     int32_t max_seqs;      /* sequences of the largest step */
     mx_kv_type kv_type;
