@@ -10,7 +10,8 @@
  * trained with the rounded one. */
 static float embed_scale(const mx_model_config *c)
 {
-    return c->scales_embedding ? mx_bf16_to_f32(mx_bf16_from_f32((float)sqrt((double)c->d_model))) : 1.0f;
+    const double scale = c->embedding_scale != 0 ? c->embedding_scale : 1;
+    return c->scales_embedding ? mx_bf16_to_f32(mx_bf16_from_f32((float)sqrt((double)c->d_model))) : (float)scale;
 }
 
 /* Places in mx_program.ropes are those of mx_model_config.ropes. */
@@ -19,20 +20,39 @@ static void add_ropes(mx_builder *b, const mx_model_config *c, int32_t n_ctx)
     float inv_freq[MX_MAX_HEAD_DIM / 2];
     const int32_t n_ropes = c->has_local_rope ? MX_LAYER_ROPE_COUNT : 1;
     for (int32_t i = 0; i < n_ropes; i++) {
-        mx_rope_spec spec = {.rot_dim = mx_rope_rot_dim(&c->ropes[i], c->head_dim), .inv_freq = inv_freq};
-        mx_rope_table(&c->ropes[i], c->head_dim, n_ctx, c->n_ctx, inv_freq, &spec.factor);
+        mx_rope_spec spec = {
+            .rot_dim = mx_rope_rot_dim(&c->ropes[i]), .is_interleaved = c->is_rope_interleaved, .inv_freq = inv_freq};
+        mx_rope_table(&c->ropes[i], n_ctx, c->n_ctx, inv_freq, &spec.factor);
         (void)mx_builder_add_rope(b, &spec);
     }
 }
 
 mx_value mx_layer_attention(mx_builder *b, const mx_model_config *c, int32_t i_layer, mx_qkv t)
 {
-    const bool is_sliding = c->layers[i_layer].is_sliding;
-    const bool is_local = is_sliding && c->has_local_rope;
-    const mx_attention_settings settings = {.scale = (float)(1 / sqrt(c->query_scale)),
+    const mx_layer_config *layer = &c->layers[i_layer];
+    const double query_scale = c->query_scale != 0 ? c->query_scale : layer->head_dim;
+    const mx_attention_settings settings = {
+        .scale = (float)(c->attention_scale != 0 ? c->attention_scale : 1 / sqrt(query_scale)),
+        .softcap = (float)c->attention_softcap,
+        .window = layer->is_sliding ? c->window : 0,
+    };
+    if (layer->rope != MX_LAYER_ROPE_NONE) {
+        t = mx_rope(b, t, (int32_t)layer->rope);
+    }
+    return layer->i_kv_layer == i_layer ? mx_attention(b, t, &settings)
+                                        : mx_attention_shared(b, t.q, layer->i_kv_layer, &settings);
+}
 
-                                            .window = is_sliding ? c->window : 0};
-    return mx_attention(b, mx_rope(b, t, is_local ? MX_LAYER_ROPE_LOCAL : MX_LAYER_ROPE_GLOBAL), &settings);
+mx_value mx_add_residual(mx_builder *b, const mx_model_config *c, mx_value x, mx_value y)
+{
+    return mx_add(b, x, c->residual_scale != 0 ? mx_scale(b, y, (float)c->residual_scale) : y);
+}
+
+static mx_value build_logits(mx_builder *b, const mx_model_config *c, mx_value x, bool has_lm_head)
+{
+    mx_value y = mx_logits(b, x, c->is_tied || !has_lm_head ? "embed_tokens" : "lm_head");
+    y = c->logit_scale != 0 ? mx_scale(b, y, (float)c->logit_scale) : y;
+    return c->logit_softcap != 0 ? mx_softcap(b, y, (float)c->logit_softcap) : y;
 }
 
 static mx_value build_all(mx_builder *b, const mx_model_config *c, const mx_family *family, int32_t n_ctx,
@@ -42,12 +62,11 @@ static mx_value build_all(mx_builder *b, const mx_model_config *c, const mx_fami
     mx_set_stream(b, mx_embed(b, "embed_tokens", embed_scale(c)));
     for (int32_t i = 0; i < c->n_layers; i++) {
         mx_builder_set_layer(b, i);
+        mx_builder_set_heads(b, c->layers[i].n_heads, c->layers[i].n_kv_heads, c->layers[i].head_dim);
         family->layer(b, c, i);
     }
     mx_builder_set_layer(b, -1);
-    const mx_value x = mx_rmsnorm(b, mx_gather_samples(b, mx_stream(b)), "norm");
-    const mx_value y = mx_logits(b, x, c->is_tied || !has_lm_head ? "embed_tokens" : "lm_head");
-    return c->logit_softcap > 0 ? mx_softcap(b, y, (float)c->logit_softcap) : y;
+    return build_logits(b, c, mx_rmsnorm(b, mx_gather_samples(b, mx_stream(b)), "norm"), has_lm_head);
 }
 
 mx_status mx_model_build(const mx_model_config *c, const mx_family *family, int32_t n_ctx, bool has_lm_head,
@@ -56,9 +75,6 @@ mx_status mx_model_build(const mx_model_config *c, const mx_family *family, int3
     const mx_builder_shape shape = {
         .n_layers = c->n_layers,
         .n_ctx = n_ctx,
-        .n_heads = c->n_heads,
-        .n_kv_heads = c->n_kv_heads,
-        .head_dim = c->head_dim,
         .d_model = c->d_model,
         .n_vocab = c->n_vocab,
         .norm_eps = (float)c->norm_eps,

@@ -1,7 +1,7 @@
 /* config.c - config.json into numbers that fit each other. What varies is in tables; rope_config.c reads the rest. */
 #include "model/config.h"
 
-#include <stddef.h>
+#include <string.h>
 
 #include "model/family.h"
 #include "model/rope_scaling.h"
@@ -12,47 +12,41 @@
 #define CONFIG_MAX_FF      (1 << 24)
 #define CONFIG_MAX_VOCAB   (1 << 24)
 #define CONFIG_MAX_EXPERTS 4096
+#define CONFIG_MAX_FACTOR  1000000000
 
-typedef enum field_type {
-    FIELD_I32,
-    FIELD_I64,
-    FIELD_F64,
-    FIELD_BOOL,
-} field_type;
+#define FIELD(type, member, key, min, max) MX_FIELD(mx_model_config, type, member, key, min, max)
 
-typedef struct field {
-    const char *key;
-    field_type type;
-    size_t offset;
-    int64_t min; /* of whole numbers */
-    int64_t max;
-} field;
-
-#define FIELD(key, type, member, min, max)                                 \
-    {                                                                      \
-        key, FIELD_##type, offsetof(mx_model_config, member), (min), (max) \
-    }
-
-/* A later row of the same member wins. */
-static const field fields[] = {
-    FIELD("num_hidden_layers", I32, n_layers, 1, CONFIG_MAX_LAYERS),
-    FIELD("num_attention_heads", I32, n_heads, 1, CONFIG_MAX_HEADS),
-    FIELD("num_key_value_heads", I32, n_kv_heads, 1, CONFIG_MAX_HEADS),
-    FIELD("head_dim", I32, head_dim, 2, MX_MAX_HEAD_DIM),
-    FIELD("max_position_embeddings", I32, n_ctx, 1, MX_MAX_CTX),
-    FIELD("hidden_size", I64, d_model, 1, CONFIG_MAX_COLS),
-    FIELD("intermediate_size", I64, d_ff, 1, CONFIG_MAX_FF),
-    FIELD("vocab_size", I64, n_vocab, 1, CONFIG_MAX_VOCAB),
-    FIELD("rms_norm_eps", F64, norm_eps, 0, 0),
-    FIELD("mlp_bias", BOOL, has_mlp_bias, 0, 0),
-    FIELD("tie_word_embeddings", BOOL, is_tied, 0, 0),
-    FIELD("query_pre_attn_scalar", F64, query_scale, 0, 0),
-    FIELD("final_logit_softcapping", F64, logit_softcap, 0, 0),
-    FIELD("num_experts", I64, n_experts, 1, CONFIG_MAX_EXPERTS),
-    FIELD("num_local_experts", I64, n_experts, 1, CONFIG_MAX_EXPERTS),
-    FIELD("moe_intermediate_size", I64, d_ff_expert, 1, CONFIG_MAX_FF),
-    FIELD("num_experts_per_tok", I32, top_k, 1, CONFIG_MAX_EXPERTS),
-    FIELD("norm_topk_prob", BOOL, normalize_top_k, 0, 0),
+/* Official names last: of two that a file has, the later row wins. */
+static const mx_field fields[] = {
+    FIELD(I32, n_layers, "n_layer", 1, CONFIG_MAX_LAYERS),
+    FIELD(I32, n_layers, "n_layers", 1, CONFIG_MAX_LAYERS),
+    FIELD(I32, n_layers, "num_layers", 1, CONFIG_MAX_LAYERS),
+    FIELD(I32, n_layers, "num_hidden_layers", 1, CONFIG_MAX_LAYERS),
+    FIELD(I32, n_heads, "n_head", 1, CONFIG_MAX_HEADS),
+    FIELD(I32, n_heads, "n_heads", 1, CONFIG_MAX_HEADS),
+    FIELD(I32, n_heads, "num_attention_heads", 1, CONFIG_MAX_HEADS),
+    FIELD(I32, n_kv_heads, "num_key_value_heads", 1, CONFIG_MAX_HEADS),
+    FIELD(I32, head_dim, "head_dim", 2, MX_MAX_HEAD_DIM),
+    FIELD(I32, n_ctx, "n_positions", 1, MX_MAX_CTX),
+    FIELD(I32, n_ctx, "max_position_embeddings", 1, MX_MAX_CTX),
+    FIELD(I64, d_model, "n_embd", 1, CONFIG_MAX_COLS),
+    FIELD(I64, d_model, "d_model", 1, CONFIG_MAX_COLS),
+    FIELD(I64, d_model, "hidden_size", 1, CONFIG_MAX_COLS),
+    FIELD(I64, n_vocab, "vocab_size", 1, CONFIG_MAX_VOCAB),
+    FIELD(F64, norm_eps, "layer_norm_epsilon", 0, 1),
+    FIELD(F64, norm_eps, "layer_norm_eps", 0, 1),
+    FIELD(F64, norm_eps, "norm_eps", 0, 1),
+    FIELD(F64, norm_eps, "rms_norm_eps", 0, 1),
+    FIELD(BOOL, has_mlp_bias, "mlp_bias", 0, 0),
+    FIELD(BOOL, is_tied, "tie_word_embeddings", 0, 0),
+    FIELD(F64, query_scale, "query_pre_attn_scalar", 0, CONFIG_MAX_FACTOR),
+    FIELD(F64, logit_softcap, "final_logit_softcapping", 0, CONFIG_MAX_FACTOR),
+    FIELD(I64, n_experts, "num_experts", 1, CONFIG_MAX_EXPERTS),
+    FIELD(I64, n_experts, "num_local_experts", 1, CONFIG_MAX_EXPERTS),
+    FIELD(I64, d_ff_expert, "moe_intermediate_size", 1, CONFIG_MAX_FF),
+    FIELD(I32, top_k, "num_experts_per_tok", 1, CONFIG_MAX_EXPERTS),
+    FIELD(BOOL, normalize_top_k, "norm_topk_prob", 0, 0),
+    MX_FIELD_END,
 };
 
 static const struct activation_name {
@@ -64,28 +58,12 @@ static const struct activation_name {
     {"gelu_new", MX_ACT_GELU_TANH},
 };
 
-static mx_status read_field(yyjson_val *obj, const field *f, mx_model_config *c, mx_error *err)
-{
-    void *member = (char *)c + f->offset;
-    int64_t value = 0;
-    switch (f->type) {
-    case FIELD_I32:
-        value = *(int32_t *)member;
-        MX_TRY(mx_json_get_i64(obj, f->key, f->min, f->max, &value, err));
-        *(int32_t *)member = (int32_t)value;
-        return MX_OK;
-    case FIELD_I64: return mx_json_get_i64(obj, f->key, f->min, f->max, (int64_t *)member, err);
-    case FIELD_F64: return mx_json_get_f64(obj, f->key, (double *)member, err);
-    case FIELD_BOOL: return mx_json_get_bool(obj, f->key, (bool *)member, err);
-    }
-    return MX_OK;
-}
-
 static mx_status read_activation(yyjson_val *obj, mx_activation *act, mx_error *err)
 {
     mx_str name = {NULL, 0};
+    MX_TRY(mx_json_get_str(obj, "activation_function", &name, err)); /* the keys of GPT-2, */
     MX_TRY(mx_json_get_str(obj, "hidden_act", &name, err));
-    MX_TRY(mx_json_get_str(obj, "hidden_activation", &name, err)); /* Gemma's key, which wins */
+    MX_TRY(mx_json_get_str(obj, "hidden_activation", &name, err)); /* and of Gemma, which wins */
     if (!name.ptr) {
         return MX_OK;
     }
@@ -144,6 +122,58 @@ static mx_status read_window(yyjson_val *obj, const mx_family *family, mx_model_
     return MX_OK;
 }
 
+/* "intermediate_size": a number, or one for each layer. */
+static mx_status read_d_ff(yyjson_val *obj, mx_model_config *c, mx_layer_config *layers, mx_error *err)
+{
+    yyjson_val *arr = yyjson_obj_get(obj, "intermediate_size");
+    const size_t n = yyjson_arr_size(arr); /* 0 of what is not an array */
+    if (yyjson_is_arr(arr) && n != (size_t)c->n_layers) {
+        return mx_fail(err, MX_FORMAT, "\"intermediate_size\" has %zu entries, but there are %d layers", n,
+                       c->n_layers);
+    }
+    yyjson_arr_iter it = yyjson_arr_iter_with(arr);
+    for (int32_t i = 0; i < (int32_t)n; i++) {
+        yyjson_val *val = yyjson_arr_iter_next(&it);
+        layers[i].d_ff = yyjson_is_int(val) ? yyjson_get_sint(val) : 0;
+        if (layers[i].d_ff < 1 || layers[i].d_ff > CONFIG_MAX_FF) {
+            return mx_fail(err, MX_FORMAT, "entry %d of \"intermediate_size\" must be from 1 to %d", i, CONFIG_MAX_FF);
+        }
+    }
+    return MX_OK;
+}
+
+static mx_status check_heads(int32_t n_heads, int32_t n_kv_heads, int64_t head_dim, mx_error *err)
+{
+    if (n_heads % n_kv_heads != 0) {
+        return mx_fail(err, MX_FORMAT,
+                       "\"num_attention_heads\" is %d, which is not a multiple of \"num_key_value_heads\", %d", n_heads,
+                       n_kv_heads);
+    }
+    if (head_dim < 2 || head_dim > MX_MAX_HEAD_DIM) {
+        return mx_fail(err, MX_FORMAT, "heads of %lld columns: must be from 2 to %d", (long long)head_dim,
+                       MX_MAX_HEAD_DIM);
+    }
+    return MX_OK;
+}
+
+/* What the rules of a family have made of the layers, held together. */
+static mx_status check_layers(const mx_model_config *c, mx_error *err)
+{
+    for (int32_t i = 0; i < c->n_layers; i++) {
+        const mx_layer_config *layer = &c->layers[i];
+        MX_TRY(check_heads(layer->n_heads, layer->n_kv_heads, layer->head_dim, err));
+        if (layer->rope != MX_LAYER_ROPE_NONE && layer->head_dim < mx_rope_rot_dim(&c->ropes[layer->rope])) {
+            return mx_fail(err, MX_FORMAT, "layer %d: more columns rotate than its heads have, %d", i, layer->head_dim);
+        }
+        const mx_layer_config *kv = &c->layers[layer->i_kv_layer];
+        if (layer->i_kv_layer > i || kv->i_kv_layer != layer->i_kv_layer || kv->head_dim != layer->head_dim ||
+            layer->n_heads % kv->n_kv_heads != 0 || (kv->is_sliding && !layer->is_sliding)) {
+            return mx_fail(err, MX_FORMAT, "layer %d cannot attend to the keys of layer %d", i, layer->i_kv_layer);
+        }
+    }
+    return MX_OK;
+}
+
 static mx_status read_layers(yyjson_val *obj, const mx_family *family, mx_arena *arena, mx_model_config *c,
                              mx_error *err)
 {
@@ -152,51 +182,53 @@ static mx_status read_layers(yyjson_val *obj, const mx_family *family, mx_arena 
         return mx_fail(err, MX_NO_MEMORY, "out of memory: a model of %d layers", c->n_layers);
     }
     c->layers = layers;
+    for (int32_t i = 0; i < c->n_layers; i++) {
+        layers[i] = (mx_layer_config){.n_heads = c->n_heads,
+                                      .n_kv_heads = c->n_kv_heads,
+                                      .head_dim = c->head_dim,
+                                      .i_kv_layer = i,
+                                      .d_ff = c->d_ff};
+    }
+    MX_TRY(read_d_ff(obj, c, layers, err));
     if (c->window > 0) {
         MX_TRY(family->sliding(obj, c, layers, err));
     }
     bool is_any_sliding = false;
     for (int32_t i = 0; i < c->n_layers; i++) {
         is_any_sliding = is_any_sliding || layers[i].is_sliding;
+        layers[i].rope = c->has_local_rope && layers[i].is_sliding ? MX_LAYER_ROPE_LOCAL : MX_LAYER_ROPE_GLOBAL;
     }
     c->window = is_any_sliding ? c->window : 0;
-    return family->sparse ? family->sparse(obj, c, layers, err) : MX_OK;
+    if (family->sparse) {
+        MX_TRY(family->sparse(obj, c, layers, err));
+    }
+    if (family->layers) {
+        MX_TRY(family->layers(obj, c, layers, err));
+    }
+    return check_layers(c, err);
 }
 
 static mx_status check_positive(double value, const char *key, mx_error *err)
 {
-    if (value > 0 && value <= 1e9) {
+    if (value > 0 && value <= CONFIG_MAX_FACTOR) {
         return MX_OK;
     }
-    return mx_fail(err, MX_FORMAT, "\"%s\" is %g, must be above 0 and at most 1e9", key, value);
+    return mx_fail(err, MX_FORMAT, "\"%s\" is %g, must be above 0 and at most %d", key, value, CONFIG_MAX_FACTOR);
 }
 
 /* Fills what is derived, and holds the numbers to each other. */
 static mx_status finish_shape(mx_model_config *c, mx_error *err)
 {
     c->n_kv_heads = c->n_kv_heads ? c->n_kv_heads : c->n_heads;
-    if (c->n_heads % c->n_kv_heads != 0) {
-        return mx_fail(err, MX_FORMAT,
-                       "\"num_attention_heads\" is %d, which is not a multiple of \"num_key_value_heads\", %d",
-                       c->n_heads, c->n_kv_heads);
-    }
     if (c->head_dim == 0 && c->d_model % c->n_heads != 0) {
         return mx_fail(err, MX_FORMAT,
                        "\"head_dim\" is absent and \"hidden_size\", %lld, is not a multiple of %d heads",
                        (long long)c->d_model, c->n_heads);
     }
     const int64_t head_dim = c->head_dim ? c->head_dim : c->d_model / c->n_heads;
-    if (head_dim < 2 || head_dim > MX_MAX_HEAD_DIM) {
-        return mx_fail(err, MX_FORMAT, "heads of %lld columns: must be from 2 to %d", (long long)head_dim,
-                       MX_MAX_HEAD_DIM);
-    }
+    MX_TRY(check_heads(c->n_heads, c->n_kv_heads, head_dim, err));
     c->head_dim = (int32_t)head_dim;
-    c->query_scale = c->query_scale == 0 ? c->head_dim : c->query_scale;
-    MX_TRY(check_positive(c->query_scale, "query_pre_attn_scalar", err));
     MX_TRY(check_positive(c->norm_eps, "rms_norm_eps", err));
-    if (c->logit_softcap != 0) {
-        MX_TRY(check_positive(c->logit_softcap, "final_logit_softcapping", err));
-    }
     if (c->n_experts > 0 && c->top_k > c->n_experts) {
         return mx_fail(err, MX_FORMAT, "\"num_experts_per_tok\" is %d, but there are %lld experts", c->top_k,
                        (long long)c->n_experts);
@@ -204,14 +236,46 @@ static mx_status finish_shape(mx_model_config *c, mx_error *err)
     return MX_OK;
 }
 
+/* The family's own fields, in a struct of their own. */
+static mx_status read_own(yyjson_val *obj, const mx_own_fields *own, mx_arena *arena, mx_model_config *c, mx_error *err)
+{
+    void *copy = mx_arena_alloc(arena, own->n_bytes);
+    if (!copy) {
+        return mx_fail(err, MX_NO_MEMORY, "out of memory: a configuration");
+    }
+    memcpy(copy, own->defaults, own->n_bytes);
+    c->own = copy;
+    return mx_fields_read(obj, own->fields, copy, err);
+}
+
+/* "intermediate_size" where it is one number; read_d_ff reads a list of them. */
+static mx_status read_shared_d_ff(yyjson_val *obj, mx_model_config *c, mx_error *err)
+{
+    static const char *const keys[] = {"n_inner", "ffn_dim", "intermediate_size"};
+    for (size_t i = 0; i < MX_COUNTOF(keys); i++) {
+        if (!yyjson_is_arr(yyjson_obj_get(obj, keys[i]))) {
+            MX_TRY(mx_json_get_i64(obj, keys[i], 1, CONFIG_MAX_FF, &c->d_ff, err));
+        }
+    }
+    return MX_OK;
+}
+
 static mx_status read_text_config(yyjson_val *obj, const mx_family *family, mx_arena *arena, mx_model_config *c,
                                   mx_error *err)
 {
-    for (size_t i = 0; i < MX_COUNTOF(fields); i++) {
-        MX_TRY(read_field(obj, &fields[i], c, err));
-    }
+    MX_TRY(mx_fields_read(obj, fields, c, err));
+    MX_TRY(read_shared_d_ff(obj, c, err));
     MX_TRY(read_activation(obj, &c->act, err));
     MX_TRY(read_attention_bias(obj, c, err));
+    if (family->fields) {
+        MX_TRY(mx_fields_read(obj, family->fields, c, err));
+    }
+    if (family->own.n_bytes > 0) {
+        MX_TRY(read_own(obj, &family->own, arena, c, err));
+    }
+    if (family->read) {
+        MX_TRY(family->read(obj, arena, c, err));
+    }
     MX_TRY(read_window(obj, family, c, err));
     MX_TRY(read_eos(obj, c, err));
     MX_TRY(finish_shape(c, err));
@@ -231,9 +295,16 @@ static mx_status read_root(yyjson_val *root, mx_arena *arena, mx_model_config *c
     if (!*family) {
         return mx_family_fail_unknown(model_type, err);
     }
-    *c = *(*family)->defaults;
     yyjson_val *text = NULL;
     MX_TRY(mx_json_get_obj(root, "text_config", &text, err));
+    if (yyjson_get_str(yyjson_obj_get(text, "model_type"))) { /* one picture model, text models of several families */
+        model_type = mx_json_view_str(yyjson_obj_get(text, "model_type"));
+        *family = mx_family_find(model_type);
+    }
+    if (!*family) {
+        return mx_family_fail_unknown(model_type, err);
+    }
+    *c = *(*family)->defaults;
     MX_TRY(read_text_config(text ? text : root, *family, arena, c, err));
     MX_TRY(read_eos(root, c, err));
     return mx_json_get_bool(root, "tie_word_embeddings", &c->is_tied, err);

@@ -33,6 +33,7 @@ typedef enum mx_rope_kind {
 /* One rotary embedding as configured; rope_scaling.h makes the table. */
 typedef struct mx_rope_config {
     mx_rope_kind kind;
+    int32_t head_dim; /* columns of the heads that it turns; as defaults, 0: the model's head_dim */
     double theta;
     double partial_factor; /* share of head_dim that rotates */
     double factor;
@@ -53,14 +54,22 @@ typedef struct mx_rope_config {
 
 /* Rotary embeddings by kind of layer; most models have only the first. */
 typedef enum mx_layer_rope {
+    MX_LAYER_ROPE_NONE = -1, /* positions are not told to this layer (NoPE) */
     MX_LAYER_ROPE_GLOBAL,
     MX_LAYER_ROPE_LOCAL, /* Gemma's sliding layers */
     MX_LAYER_ROPE_COUNT
 } mx_layer_rope;
 
+/* What may differ by layer. The rules of a family (family.h) start from the model's own numbers. */
 typedef struct mx_layer_config {
     bool is_sliding; /* attends to the last `window` positions */
     bool is_moe;
+    mx_layer_rope rope;
+    int32_t n_heads;
+    int32_t n_kv_heads;
+    int32_t head_dim;
+    int32_t i_kv_layer; /* whose keys and values it attends to: its own number, or an earlier layer's */
+    int64_t d_ff;
 } mx_layer_config;
 
 typedef struct mx_model_config {
@@ -79,18 +88,25 @@ typedef struct mx_model_config {
     bool has_qkv_bias;
     bool has_o_bias;
     bool has_mlp_bias;
-    bool is_tied;          /* logits are products with the embedding */
-    bool scales_embedding; /* by sqrt(d_model) in bf16 (Gemma) */
-    int32_t window;        /* of sliding layers; 0: there are none */
-    double query_scale;    /* scores are q.k / sqrt(query_scale); as defaults, 0: head_dim */
-    double logit_softcap;  /* 0: none */
-    int64_t n_experts;     /* 0: none */
+    bool is_tied;             /* logits are products with the embedding */
+    bool scales_embedding;    /* by sqrt(d_model) in bf16 (Gemma) */
+    int32_t window;           /* of sliding layers; 0: there are none */
+    double query_scale;       /* scores are q.k / sqrt(query_scale); as defaults, 0: head_dim of the layer */
+    double attention_scale;   /* scores are q.k times this; 0: by query_scale */
+    double attention_softcap; /* of scores; 0: none. Read by families that have it */
+    double embedding_scale;   /* further factors; as defaults, 0: 1 */
+    double residual_scale;    /* of what attention and MLP add to the stream (mx_add_residual) */
+    double logit_scale;       /* of the logits, before the soft cap */
+    double logit_softcap;     /* 0: none */
+    int64_t n_experts;        /* 0: none */
     int64_t d_ff_expert;
     int32_t top_k;
     bool normalize_top_k;
     mx_rope_config ropes[MX_LAYER_ROPE_COUNT];
     bool has_local_rope;           /* sliding layers use MX_LAYER_ROPE_LOCAL */
+    bool is_rope_interleaved;      /* pairs of neighbours turn, not of halves */
     const mx_layer_config *layers; /* [n_layers], in the arena */
+    const void *own;               /* the family's own fields (mx_family.own), in the arena; NULL: it has none */
     int32_t eos_ids[MX_MAX_EOS_IDS];
     int32_t n_eos_ids;
 } mx_model_config;

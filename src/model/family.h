@@ -3,9 +3,10 @@
 #define MX_MODEL_FAMILY_H
 
 #include "model/config.h"
+#include "model/fields.h"
 #include "program/builder.h"
 
-#define MX_FAMILY_MAX_TYPES 4
+#define MX_FAMILY_MAX_TYPES 6
 
 /* A rotary embedding without scaling, for tables of defaults. */
 #define MX_ROPE_PLAIN(theta_)                                                                     \
@@ -24,13 +25,29 @@ typedef struct mx_rename {
 typedef mx_status (*mx_layer_rule)(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers,
                                    mx_error *err);
 
+/* What one family alone reads from config.json, into a struct of its own: mx_model_config.own. */
+typedef struct mx_own_fields {
+    size_t n_bytes;         /* of the struct; 0: the family has none */
+    const void *defaults;   /* of the official configuration class */
+    const mx_field *fields; /* offsets are into the struct */
+} mx_own_fields;
+
+/* The four that read are called in the order in which they stand here. */
 struct mx_family {
     const char *model_types[MX_FAMILY_MAX_TYPES]; /* as in config.json; NULL past the last */
     const char *source;                           /* where the architecture is defined */
     const mx_model_config *defaults;              /* of the official configuration class */
-    mx_layer_rule sliding;                        /* NULL: every layer sees all positions */
-    mx_layer_rule sparse;                         /* NULL: no layer has experts */
     const mx_rename *renames;                     /* NULL, or up to a row without a name */
+    const mx_field *fields;                       /* NULL, or further keys for members of mx_model_config */
+    mx_own_fields own;
+
+    /* NULL, or reads what no table can, or derives shared numbers: before they are checked and the layers are laid out.
+     */
+    mx_status (*read)(yyjson_val *obj, mx_arena *arena, mx_model_config *c, mx_error *err);
+
+    mx_layer_rule sliding; /* NULL: every layer sees all positions */
+    mx_layer_rule sparse;  /* NULL: no layer has experts */
+    mx_layer_rule layers;  /* NULL, or anything else that differs by layer; the result is checked */
 
     /* One layer: reads mx_stream and sets it. Paths are relative to the layer. */
     void (*layer)(mx_builder *b, const mx_model_config *c, int32_t i_layer);

@@ -133,10 +133,11 @@ static mx_status finish(mx_rope_config *rope, const mx_model_config *c, mx_error
 {
     MX_TRY(check_number(rope->theta, 1, ROPE_MAX_THETA, "rope_theta", err));
     MX_TRY(check_number(rope->partial_factor, 0, 1, "partial_rotary_factor", err));
-    const int32_t rot_dim = mx_rope_rot_dim(rope, c->head_dim);
+    rope->head_dim = rope->head_dim ? rope->head_dim : c->head_dim;
+    const int32_t rot_dim = mx_rope_rot_dim(rope);
     if (rot_dim < 2 || (rot_dim < 4 && rope->kind == MX_ROPE_DYNAMIC)) {
         return mx_fail(err, MX_FORMAT, "too few columns rotate: \"partial_rotary_factor\" is %g, heads have %d columns",
-                       rope->partial_factor, c->head_dim);
+                       rope->partial_factor, rope->head_dim);
     }
     rope->original_n_ctx = rope->original_n_ctx ? rope->original_n_ctx : c->n_ctx;
     const bool may_derive = rope->kind == MX_ROPE_YARN || rope->kind == MX_ROPE_LONGROPE;

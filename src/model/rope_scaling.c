@@ -14,9 +14,9 @@ typedef struct table {
     double factor;
 } table;
 
-int32_t mx_rope_rot_dim(const mx_rope_config *rope, int32_t head_dim)
+int32_t mx_rope_rot_dim(const mx_rope_config *rope)
 {
-    return (int32_t)(head_dim * rope->partial_factor) / 2 * 2;
+    return (int32_t)(rope->head_dim * rope->partial_factor) / 2 * 2;
 }
 
 int32_t mx_rope_max_ctx(const mx_rope_config *rope, int32_t n_ctx)
@@ -131,11 +131,10 @@ static void (*const fills[MX_ROPE_KIND_COUNT])(table *t) = {
     [MX_ROPE_YARN] = fill_yarn,       [MX_ROPE_LLAMA3] = fill_llama3, [MX_ROPE_LONGROPE] = fill_longrope,
 };
 
-void mx_rope_table(const mx_rope_config *rope, int32_t head_dim, int32_t n_ctx, int32_t max_n_ctx, float *inv_freq,
-                   float *factor)
+void mx_rope_table(const mx_rope_config *rope, int32_t n_ctx, int32_t max_n_ctx, float *inv_freq, float *factor)
 {
     table t = {.rope = rope,
-               .n = mx_rope_rot_dim(rope, head_dim) / 2,
+               .n = mx_rope_rot_dim(rope) / 2,
                .n_ctx = n_ctx,
                .max_n_ctx = max_n_ctx,
                .inv_freq = inv_freq,

@@ -11,7 +11,7 @@
 mx_status mx_rope_config_read(yyjson_val *obj, mx_arena *arena, mx_model_config *config, mx_error *err) MX_NODISCARD;
 
 /* Columns of a head that rotate: even. */
-int32_t mx_rope_rot_dim(const mx_rope_config *rope, int32_t head_dim);
+int32_t mx_rope_rot_dim(const mx_rope_config *rope);
 
 /* The most positions that the embedding is made for: n_ctx (max_position_embeddings), or more where it is scaled. */
 int32_t mx_rope_max_ctx(const mx_rope_config *rope, int32_t n_ctx);
@@ -32,7 +32,6 @@ int32_t mx_rope_max_ctx(const mx_rope_config *rope, int32_t n_ctx);
  * Source: transformers, modeling_rope_utils.py; Peng et al., arXiv 2309.00071 (yarn); Ding et al., arXiv 2402.13753
  * (longrope).
  */
-void mx_rope_table(const mx_rope_config *rope, int32_t head_dim, int32_t n_ctx, int32_t max_n_ctx, float *inv_freq,
-                   float *factor);
+void mx_rope_table(const mx_rope_config *rope, int32_t n_ctx, int32_t max_n_ctx, float *inv_freq, float *factor);
 
 #endif

@@ -11,8 +11,8 @@ static void check_table(const mx_rope_config *rope, int32_t n_ctx, int32_t max_n
 {
     float inv_freq[N_MAX] = {0};
     float factor = 0;
-    MX_CHECK_I64(mx_rope_rot_dim(rope, 16), 2 * n);
-    mx_rope_table(rope, 16, n_ctx, max_n_ctx, inv_freq, &factor);
+    MX_CHECK_I64(mx_rope_rot_dim(rope), 2 * n);
+    mx_rope_table(rope, n_ctx, max_n_ctx, inv_freq, &factor);
     for (int32_t i = 0; i < n; i++) {
         MX_CHECK_NEAR(inv_freq[i], wanted[i], 1e-6 * (double)wanted[i]);
     }
@@ -23,7 +23,8 @@ MX_TEST(linear_scaling_slows_every_column)
 {
     static const float wanted[] = {0.25f,          0.079056941f,    0.0250000004f,   0.00790569466f,
                                    0.00249999994f, 0.000790569466f, 0.000250000012f, 7.90569466e-05f};
-    const mx_rope_config rope = {.kind = MX_ROPE_LINEAR, .theta = 1e4, .partial_factor = 1, .factor = 4};
+    const mx_rope_config rope = {
+        .kind = MX_ROPE_LINEAR, .theta = 1e4, .head_dim = 16, .partial_factor = 1, .factor = 4};
     check_table(&rope, 4096, 4096, wanted, 8, 1.0f);
     MX_CHECK_I64(mx_rope_max_ctx(&rope, 4096), 16384);
 }
@@ -34,7 +35,8 @@ MX_TEST(dynamic_scaling_goes_by_the_context_that_the_model_is_opened_with)
                                   0.00999999978f, 0.00316227786f, 0.00100000005f, 0.000316227786f};
     static const float scaled[] = {1.0f,           0.240649298f,    0.0579120778f,   0.013936501f,
                                    0.00335380924f, 0.000807091768f, 0.000194226057f, 4.67403661e-05f};
-    const mx_rope_config rope = {.kind = MX_ROPE_DYNAMIC, .theta = 1e4, .partial_factor = 1, .factor = 4};
+    const mx_rope_config rope = {
+        .kind = MX_ROPE_DYNAMIC, .theta = 1e4, .head_dim = 16, .partial_factor = 1, .factor = 4};
     check_table(&rope, 100, 4096, plain, 8, 1.0f);
     check_table(&rope, 4096, 4096, plain, 8, 1.0f);
     check_table(&rope, 10000, 4096, scaled, 8, 1.0f);
@@ -47,6 +49,7 @@ MX_TEST(yarn_leaves_fast_columns_and_slows_slow_ones)
         1.40585337e-06f};
     const mx_rope_config rope = {.kind = MX_ROPE_YARN,
                                  .theta = 1e6,
+                                 .head_dim = 16,
                                  .partial_factor = 1,
                                  .factor = 4,
                                  .original_n_ctx = 1024,
@@ -63,6 +66,7 @@ MX_TEST(yarn_takes_scales_and_a_ramp_between_columns)
                                    0.00579010462f, 0.000123952457f, 2.49999994e-05f, 7.90569447e-06f};
     const mx_rope_config rope = {.kind = MX_ROPE_YARN,
                                  .theta = 1e4,
+                                 .head_dim = 16,
                                  .partial_factor = 1,
                                  .factor = 40,
                                  .original_n_ctx = 4096,
@@ -80,6 +84,7 @@ MX_TEST(llama3_scaling_is_by_wavelength)
         3.22293289e-07f};
     const mx_rope_config rope = {.kind = MX_ROPE_LLAMA3,
                                  .theta = 5e5,
+                                 .head_dim = 16,
                                  .partial_factor = 1,
                                  .factor = 32,
                                  .original_n_ctx = 8192,
@@ -99,6 +104,7 @@ MX_TEST(longrope_picks_its_factors_by_the_context_that_the_model_is_opened_with)
                                     0.00124999997f, 0.000197642366f, 3.33333337e-05f, 5.27046268e-06f};
     const mx_rope_config rope = {.kind = MX_ROPE_LONGROPE,
                                  .theta = 1e4,
+                                 .head_dim = 16,
                                  .partial_factor = 1,
                                  .factor = 32,
                                  .original_n_ctx = 4096,
@@ -111,7 +117,7 @@ MX_TEST(longrope_picks_its_factors_by_the_context_that_the_model_is_opened_with)
 MX_TEST(a_share_of_the_columns_may_rotate)
 {
     static const float wanted[] = {1.0f, 0.100000001f, 0.00999999978f, 0.00100000005f};
-    const mx_rope_config rope = {.kind = MX_ROPE_DEFAULT, .theta = 1e4, .partial_factor = 0.5};
+    const mx_rope_config rope = {.kind = MX_ROPE_DEFAULT, .theta = 1e4, .head_dim = 16, .partial_factor = 0.5};
     check_table(&rope, 4096, 4096, wanted, 4, 1.0f);
 }
 

@@ -64,12 +64,12 @@ static mx_value norm_groups(mx_builder *b, mx_value x, const char *path, int64_t
 {
     mx_op op = op_of(b, MX_OP_RMSNORM, x);
     op.u.norm = (mx_norm_params){
-        .weight = mx_builder_weight(b, path, "", 1, 1, n_group_cols),
+        .weight = path ? mx_builder_weight(b, path, "", 1, 1, n_group_cols) : MX_NO_WEIGHT,
         .eps = b->shape.norm_eps,
         .weight_offset = b->shape.norm_weight_offset,
         .n_group_cols = n_group_cols,
     };
-    return emit(b, op, same(b, x), path);
+    return emit(b, op, same(b, x), path ? path : "norm");
 }
 
 mx_value mx_rmsnorm(mx_builder *b, mx_value x, const char *path)
@@ -123,6 +123,9 @@ mx_qkv mx_linear_qkv(mx_builder *b, mx_value x, const char *path, bool has_bias)
 
 static mx_value rotate(mx_builder *b, mx_value x, int32_t rope, int32_t n_heads, const char *name)
 {
+    if (x == MX_NO_VALUE) {
+        return x;
+    }
     mx_op op = op_of(b, MX_OP_ROPE, x);
     op.u.rope = (mx_rope_params){.rope = rope, .n_heads = n_heads, .head_dim = b->shape.head_dim};
     return emit(b, op, same(b, x), name);
@@ -137,19 +140,9 @@ mx_qkv mx_rope(mx_builder *b, mx_qkv t, int32_t rope)
     };
 }
 
-mx_value mx_attention(mx_builder *b, mx_qkv t, const mx_attention_settings *settings)
+static mx_value attend(mx_builder *b, mx_value q, int32_t i_cache, int32_t v_dim, const mx_attention_settings *settings)
 {
-    const mx_cache_spec cache = {.n_kv_heads = b->shape.n_kv_heads,
-                                 .k_dim = b->shape.head_dim,
-                                 .v_dim = b->shape.head_dim,
-                                 .window = settings->window};
-    const int32_t i_cache = mx_builder_add(b, &b->caches, &cache, sizeof cache);
-    mx_op append = op_of(b, MX_OP_KV_APPEND, t.k);
-    append.in[1] = t.v;
-    append.u.kv_append.i_cache = i_cache;
-    mx_builder_add_op(b, &append);
-
-    mx_op op = op_of(b, MX_OP_ATTENTION, t.q);
+    mx_op op = op_of(b, MX_OP_ATTENTION, q);
     op.u.attention = (mx_attention_params){
         .i_cache = i_cache,
         .n_heads = b->shape.n_heads,
@@ -159,7 +152,35 @@ mx_value mx_attention(mx_builder *b, mx_qkv t, const mx_attention_settings *sett
         .sinks = MX_NO_WEIGHT,
         .rope = MX_NO_ROPE,
     };
-    return emit(b, op, like(b, t.q, (int64_t)b->shape.n_heads * b->shape.head_dim), "attention");
+    return emit(b, op, like(b, q, (int64_t)b->shape.n_heads * v_dim), "attention");
+}
+
+mx_value mx_attention(mx_builder *b, mx_qkv t, const mx_attention_settings *settings)
+{
+    const mx_cache_spec cache = {.n_kv_heads = b->shape.n_kv_heads,
+                                 .k_dim = b->shape.head_dim,
+                                 .v_dim = b->shape.head_dim,
+                                 .window = settings->window,
+                                 .i_layer = b->i_layer};
+    const int32_t i_cache = mx_builder_add(b, &b->caches, &cache, sizeof cache);
+    mx_op append = op_of(b, MX_OP_KV_APPEND, t.k);
+    append.in[1] = t.v;
+    append.u.kv_append.i_cache = i_cache;
+    mx_builder_add_op(b, &append);
+    return attend(b, t.q, i_cache, cache.v_dim, settings);
+}
+
+mx_value mx_attention_shared(mx_builder *b, mx_value q, int32_t i_layer, const mx_attention_settings *settings)
+{
+    const mx_cache_spec *caches = b->caches.items;
+    for (int32_t i = (int32_t)b->caches.n - 1; i >= 0; i--) {
+        if (caches[i].i_layer == i_layer) {
+            return attend(b, q, i, caches[i].v_dim, settings);
+        }
+    }
+    mx_error err = {0};
+    mx_builder_fail(b, mx_fail(&err, MX_FORMAT, "layer %d has no keys to attend to", i_layer), &err);
+    return MX_NO_VALUE;
 }
 
 static mx_value glu(mx_builder *b, mx_value gate, mx_value up, const char *name)

@@ -163,6 +163,13 @@ void mx_builder_set_layer(mx_builder *b, int32_t i_layer)
     b->i_layer = i_layer;
 }
 
+void mx_builder_set_heads(mx_builder *b, int32_t n_heads, int32_t n_kv_heads, int32_t head_dim)
+{
+    b->shape.n_heads = n_heads;
+    b->shape.n_kv_heads = n_kv_heads;
+    b->shape.head_dim = head_dim;
+}
+
 int32_t mx_builder_add_rope(mx_builder *b, const mx_rope_spec *rope)
 {
     const int32_t n = rope->rot_dim / 2;

@@ -21,11 +21,11 @@ typedef struct mx_weight_source {
     mx_status (*resolve)(void *object, mx_str path, mx_weight *out, mx_error *err);
 } mx_weight_source;
 
-/* What all layers share. */
+/* What the blocks know of the model. */
 typedef struct mx_builder_shape {
     int32_t n_layers;
     int32_t n_ctx;
-    int32_t n_heads;
+    int32_t n_heads; /* heads of the attention blocks; mx_builder_set_heads changes them by layer */
     int32_t n_kv_heads;
     int32_t head_dim;
     int64_t d_model;
@@ -69,6 +69,9 @@ mx_status mx_builder_finish(mx_builder *b, mx_value logits, mx_program *out, mx_
 /* Paths and names of the blocks that follow are those of layer i_layer; -1 for outside the layers. */
 void mx_builder_set_layer(mx_builder *b, int32_t i_layer);
 
+/* Heads of the attention blocks that follow. */
+void mx_builder_set_heads(mx_builder *b, int32_t n_heads, int32_t n_kv_heads, int32_t head_dim);
+
 /* Adds a rotary embedding (inv_freq [rot_dim / 2] is copied) and returns its place in mx_program.ropes. */
 int32_t mx_builder_add_rope(mx_builder *b, const mx_rope_spec *rope);
 
@@ -82,7 +85,7 @@ mx_value mx_embed(mx_builder *b, const char *path, float scale);
 /* The rows whose logits are wanted: [S, n_cols of x]. */
 mx_value mx_gather_samples(mx_builder *b, mx_value x);
 
-/* Root-mean-square norm over whole rows, or over each head's head_dim columns. */
+/* Root-mean-square norm over whole rows, or over each head's head_dim columns. path NULL: without weights. */
 mx_value mx_rmsnorm(mx_builder *b, mx_value x, const char *path);
 mx_value mx_rmsnorm_heads(mx_builder *b, mx_value x, const char *path);
 
@@ -95,11 +98,14 @@ mx_value mx_logits(mx_builder *b, mx_value x, const char *path);
 /* `<path>.q_proj`, `.k_proj`, `.v_proj`. */
 mx_qkv mx_linear_qkv(mx_builder *b, mx_value x, const char *path, bool has_bias);
 
-/* Rotates queries and keys by their positions; `rope` is a place from mx_builder_add_rope. */
+/* Rotates queries and keys by their positions; `rope` is a place from mx_builder_add_rope. k may be MX_NO_VALUE. */
 mx_qkv mx_rope(mx_builder *b, mx_qkv t, int32_t rope);
 
 /* Appends keys and values to a new cache and attends over it: [T, n_heads * head_dim]. */
 mx_value mx_attention(mx_builder *b, mx_qkv t, const mx_attention_settings *settings);
+
+/* Attends over the cache that layer i_layer, an earlier one, has made. */
+mx_value mx_attention_shared(mx_builder *b, mx_value q, int32_t i_layer, const mx_attention_settings *settings);
 
 /* down_proj(act(gate_proj(x)) * up_proj(x)), with d_ff columns in between. */
 mx_value mx_glu_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff, bool has_bias);

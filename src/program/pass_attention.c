@@ -1,4 +1,4 @@
-/* pass_attention.c - norms on heads, rope and KV_APPEND into ATTENTION. */
+/* pass_attention.c - norms on heads, rope and KV_APPEND into the first ATTENTION that reads the cache. */
 #include "program/passes.h"
 #include "program/rewrite.h"
 
@@ -37,21 +37,11 @@ static int32_t find_append(const mx_program *p, int32_t i_cache, int32_t i_op)
     return MX_NO_OP;
 }
 
-/* How many operations read this cache. */
-static int32_t count_attentions(const mx_program *p, int32_t i_cache)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < p->n_ops; i++) {
-        n += p->ops[i].kind == MX_OP_ATTENTION && p->ops[i].u.attention.i_cache == i_cache;
-    }
-    return n;
-}
-
 static bool fold(mx_program *p, int32_t i_op)
 {
     mx_op *op = &p->ops[i_op];
     mx_attention_params *a = &op->u.attention;
-    if (op->kind != MX_OP_ATTENTION || a->has_append || count_attentions(p, a->i_cache) != 1) {
+    if (op->kind != MX_OP_ATTENTION || a->has_append) {
         return false;
     }
     const int32_t i_append = find_append(p, a->i_cache, i_op);

@@ -85,6 +85,23 @@ MX_TEST(attention_keeps_steps_that_queries_and_keys_do_not_share)
     tiny_decoder_deinit(&tiny);
 }
 
+MX_TEST(a_cache_with_two_readers_is_filled_by_the_first)
+{
+    tiny_decoder tiny;
+    build(&tiny, &(tiny_settings){0});
+    for (int32_t i = 0; i < tiny.program.n_ops; i++) { /* layer 1 attends to the keys of layer 0 */
+        mx_op *op = &tiny.program.ops[i];
+        if (op->kind == MX_OP_ATTENTION && op->i_layer == 1) {
+            op->u.attention.i_cache = 0;
+        }
+    }
+    run(&tiny, mx_pass_fold_attention);
+    MX_CHECK(nth(&tiny.program, MX_OP_ATTENTION, 0)->u.attention.has_append);
+    MX_CHECK(!nth(&tiny.program, MX_OP_ATTENTION, 1)->u.attention.has_append);
+    MX_CHECK_I64(count(&tiny.program, MX_OP_ROPE), 2); /* of layer 1 */
+    tiny_decoder_deinit(&tiny);
+}
+
 MX_TEST(gate_and_up_become_one_operation)
 {
     tiny_decoder tiny;
@@ -240,9 +257,9 @@ MX_TEST(running_the_passes_again_changes_nothing)
 
 MX_TEST_MAIN(MX_CASE(attention_takes_norms_rope_and_the_append), MX_CASE(attention_without_norms_takes_rope_alone),
              MX_CASE(attention_keeps_steps_that_queries_and_keys_do_not_share),
-             MX_CASE(gate_and_up_become_one_operation), MX_CASE(a_gate_that_is_read_twice_is_left_alone),
-             MX_CASE(products_of_one_input_become_one_operation), MX_CASE(a_norm_with_one_reader_becomes_part_of_it),
-             MX_CASE(norms_on_heads_are_not_folded_into_products),
+             MX_CASE(a_cache_with_two_readers_is_filled_by_the_first), MX_CASE(gate_and_up_become_one_operation),
+             MX_CASE(a_gate_that_is_read_twice_is_left_alone), MX_CASE(products_of_one_input_become_one_operation),
+             MX_CASE(a_norm_with_one_reader_becomes_part_of_it), MX_CASE(norms_on_heads_are_not_folded_into_products),
              MX_CASE(a_sum_becomes_the_residual_of_the_product_before_it), MX_CASE(a_sum_behind_a_norm_stays),
              MX_CASE(a_sum_with_something_made_later_stays),
              MX_CASE(what_nobody_reads_is_removed_with_what_only_it_read),

@@ -153,9 +153,10 @@ typedef struct mx_op {
 /* Keys and values of one layer, for every position of every sequence. */
 typedef struct mx_cache_spec {
     int32_t n_kv_heads;
-    int32_t k_dim;  /* columns of one key head */
-    int32_t v_dim;  /* columns of one value head */
-    int32_t window; /* positions that are ever looked back at; 0: all */
+    int32_t k_dim;   /* columns of one key head */
+    int32_t v_dim;   /* columns of one value head */
+    int32_t window;  /* positions that are ever looked back at; 0: all */
+    int32_t i_layer; /* which fills it; later layers may read it too */
 } mx_cache_spec;
 
 /* What a recurrent layer remembers of a sequence, however long it is: [n_rows, n_cols] f32, all 0 before its first

@@ -17,10 +17,10 @@ static void check_rope(const mx_rope_config *rope, const mx_model_config *c, int
 {
     float inv_freq[MX_MAX_HEAD_DIM / 2];
     float factor = 0;
-    const int32_t rot_dim = mx_rope_rot_dim(rope, c->head_dim);
-    must(rot_dim >= 2 && rot_dim <= c->head_dim && rot_dim % 2 == 0);
+    const int32_t rot_dim = mx_rope_rot_dim(rope);
+    must(rot_dim >= 2 && rot_dim <= rope->head_dim && rot_dim % 2 == 0);
     must(mx_rope_max_ctx(rope, c->n_ctx) >= c->n_ctx);
-    mx_rope_table(rope, c->head_dim, n_ctx, c->n_ctx, inv_freq, &factor);
+    mx_rope_table(rope, n_ctx, c->n_ctx, inv_freq, &factor);
     must(isfinite(factor) && factor > 0);
     for (int32_t i = 0; i < rot_dim / 2; i++) {
         must(isfinite(inv_freq[i]) && inv_freq[i] >= 0);
@@ -32,7 +32,7 @@ static void check_config(const mx_model_config *c)
     must(c->n_layers > 0 && c->n_heads > 0 && c->n_kv_heads > 0 && c->n_heads % c->n_kv_heads == 0);
     must(c->head_dim >= 2 && c->head_dim <= MX_MAX_HEAD_DIM && c->n_ctx > 0 && c->n_ctx <= MX_MAX_CTX);
     must(c->d_model > 0 && c->d_ff > 0 && c->n_vocab > 0);
-    must(c->norm_eps > 0 && c->query_scale > 0 && c->logit_softcap >= 0 && c->window >= 0);
+    must(c->norm_eps > 0 && c->query_scale >= 0 && c->logit_softcap >= 0 && c->window >= 0);
     must(c->n_eos_ids >= 0 && c->n_eos_ids <= MX_MAX_EOS_IDS);
     for (int32_t i = 0; i < c->n_layers; i++) {
         must(!c->layers[i].is_sliding || c->window > 0);

@@ -48,8 +48,9 @@ static void qwen3_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer
     const mx_moe_settings moe = {
         .n_experts = c->n_experts, .d_ff = c->d_ff_expert, .top_k = c->top_k, .normalize = c->normalize_top_k};
     mx_set_stream(b, mx_add(b, y,
-                            c->layers[i_layer].is_moe ? mx_moe_mlp(b, z, "mlp", &moe)
-                                                      : mx_glu_mlp(b, z, "mlp", c->d_ff, c->has_mlp_bias)));
+                            c->layers[i_layer].is_moe
+                                ? mx_moe_mlp(b, z, "mlp", &moe)
+                                : mx_glu_mlp(b, z, "mlp", c->layers[i_layer].d_ff, c->has_mlp_bias)));
 }
 
 /* All layers, if "use_sliding_window". */

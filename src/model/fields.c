@@ -1,0 +1,37 @@
+/* fields.c - one row of a table at a time. */
+#include "model/fields.h"
+
+static mx_status read_number(yyjson_val *obj, const mx_field *f, double *out, mx_error *err)
+{
+    MX_TRY(mx_json_get_f64(obj, f->key, out, err));
+    yyjson_val *val = yyjson_obj_get(obj, f->key);
+    if (!val || yyjson_is_null(val) || (*out >= (double)f->min && *out <= (double)f->max)) {
+        return MX_OK;
+    }
+    return mx_fail(err, MX_FORMAT, "\"%s\" is %g, must be from %lld to %lld", f->key, *out, (long long)f->min,
+                   (long long)f->max);
+}
+
+static mx_status read_field(yyjson_val *obj, const mx_field *f, void *member, mx_error *err)
+{
+    int64_t value = 0;
+    switch (f->type) {
+    case MX_FIELD_I32:
+        value = *(int32_t *)member;
+        MX_TRY(mx_json_get_i64(obj, f->key, f->min, f->max, &value, err));
+        *(int32_t *)member = (int32_t)value;
+        return MX_OK;
+    case MX_FIELD_I64: return mx_json_get_i64(obj, f->key, f->min, f->max, (int64_t *)member, err);
+    case MX_FIELD_F64: return read_number(obj, f, (double *)member, err);
+    case MX_FIELD_BOOL: return mx_json_get_bool(obj, f->key, (bool *)member, err);
+    }
+    return MX_OK;
+}
+
+mx_status mx_fields_read(yyjson_val *obj, const mx_field *table, void *out, mx_error *err)
+{
+    for (const mx_field *f = table; f->key; f++) {
+        MX_TRY(read_field(obj, f, (char *)out + f->offset, err));
+    }
+    return MX_OK;
+}
