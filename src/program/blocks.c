@@ -221,7 +221,8 @@ mx_value mx_moe_mlp(mx_builder *b, mx_value x, const char *path, const mx_moe_se
     const mx_value scores = mx_linear(b, x, part(buffer, path, "gate"), s->n_experts, false);
 
     mx_op route = op_of(b, MX_OP_ROUTE, scores);
-    route.u.route = (mx_route_params){.top_k = s->top_k, .normalize = s->normalize};
+    route.u.route =
+        (mx_route_params){.top_k = s->top_k, .bias = MX_NO_WEIGHT, .normalize = s->normalize, .scale = 1.0f};
     mx_value_info info = like(b, x, s->top_k);
     route.out[1] = mx_builder_add_value(b, &info, part(buffer, path, "route.weights"));
     info.type = MX_VALUE_I32;

@@ -244,9 +244,21 @@ static const char *check_attention(const mx_program *p, const mx_op *op)
 
 static const char *check_route(const mx_program *p, const mx_op *op)
 {
-    const int32_t k = op->u.route.top_k;
-    if (k < 1 || k > info_of(p, op->in[0])->n_cols) {
+    const mx_route_params *r = &op->u.route;
+    const int32_t k = r->top_k;
+    const int64_t n_experts = info_of(p, op->in[0])->n_cols;
+    if (k < 1 || k > n_experts) {
         return "more experts are chosen than there are";
+    }
+    if (r->n_groups > 1 && (n_experts % r->n_groups != 0 || r->top_groups < 1 || r->top_groups > r->n_groups ||
+                            n_experts / r->n_groups * r->top_groups < k)) {
+        return "the groups do not divide the experts, or those that stay have too few";
+    }
+    if (!is_vector(p, r->bias, 1, n_experts)) {
+        return "the bias does not fit the experts";
+    }
+    if (r->score == MX_SCORE_SPARSEMIXER && (r->n_groups > 1 || r->bias != MX_NO_WEIGHT || r->normalize)) {
+        return "sparsemixer takes neither groups nor a bias nor a sum";
     }
     const bool fits = op->out[1] != MX_NO_VALUE && is_shape(info_of(p, op->out[0]), 1, k, MX_VALUE_I32) &&
                       is_shape(info_of(p, op->out[1]), 1, k, MX_VALUE_F32);

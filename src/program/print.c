@@ -4,7 +4,18 @@
 #include <inttypes.h>
 
 static const char *const act_names[] = {
-    [MX_ACT_SILU] = "silu", [MX_ACT_GELU] = "gelu", [MX_ACT_GELU_TANH] = "gelu_tanh"};
+    [MX_ACT_SILU] = "silu",
+    [MX_ACT_GELU] = "gelu",
+    [MX_ACT_GELU_TANH] = "gelu_tanh",
+    [MX_ACT_SIGMOID] = "sigmoid",
+    [MX_ACT_SWIGLU_OAI] = "swiglu_oai",
+};
+
+static const char *const score_names[] = {
+    [MX_SCORE_SOFTMAX] = "softmax",
+    [MX_SCORE_SIGMOID] = "sigmoid",
+    [MX_SCORE_SPARSEMIXER] = "sparsemixer",
+};
 
 /* "T x 576", "S x 49152", "8T x 768" */
 static mx_status put_shape(const mx_program *p, mx_value v, mx_buf *out, mx_error *err)
@@ -77,6 +88,20 @@ static mx_status put_attention(const mx_op *op, mx_buf *out, mx_error *err)
     return MX_OK;
 }
 
+static mx_status put_route(const mx_program *p, const mx_op *op, mx_buf *out, mx_error *err)
+{
+    const mx_route_params *r = &op->u.route;
+    MX_TRY(mx_buf_printf(out, err, " top %d of %" PRId64 " by %s", r->top_k, p->values[op->in[0]].n_cols,
+                         score_names[r->score]));
+    if (r->bias != MX_NO_WEIGHT) {
+        MX_TRY(mx_buf_printf(out, err, " + bias"));
+    }
+    if (r->n_groups > 1) {
+        MX_TRY(mx_buf_printf(out, err, " in %d of %d groups", r->top_groups, r->n_groups));
+    }
+    return mx_buf_printf(out, err, "%s", r->normalize ? ", normalised" : "");
+}
+
 static mx_status put_params(const mx_program *p, const mx_op *op, mx_buf *out, mx_error *err)
 {
     switch (op->kind) {
@@ -93,7 +118,7 @@ static mx_status put_params(const mx_program *p, const mx_op *op, mx_buf *out, m
     case MX_OP_GLU: return mx_buf_printf(out, err, " %s", act_names[op->u.glu.act]);
     case MX_OP_SCALE:
     case MX_OP_SOFTCAP: return mx_buf_printf(out, err, " %g", (double)op->u.scale.factor);
-    case MX_OP_ROUTE: return mx_buf_printf(out, err, " top %d", op->u.route.top_k);
+    case MX_OP_ROUTE: return put_route(p, op, out, err);
     case MX_OP_GATHER_ROWS:
     case MX_OP_RMSNORM:
     case MX_OP_ADD:

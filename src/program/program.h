@@ -52,9 +52,12 @@ typedef enum mx_op_kind {
 } mx_op_kind;
 
 typedef enum mx_activation {
-    MX_ACT_SILU,      /* x / (1 + exp(-x)) */
-    MX_ACT_GELU,      /* x * 0.5 * (1 + erf(x / sqrt(2))) */
-    MX_ACT_GELU_TANH, /* x * 0.5 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))) */
+    MX_ACT_SILU,       /* x / (1 + exp(-x)) */
+    MX_ACT_GELU,       /* x * 0.5 * (1 + erf(x / sqrt(2))) */
+    MX_ACT_GELU_TANH,  /* x * 0.5 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))) */
+    MX_ACT_SIGMOID,    /* 1 / (1 + exp(-x)): gates on the output of attention */
+    MX_ACT_SWIGLU_OAI, /* of a GLU alone, GPT-OSS: g = min(gate, 7), u = min(max(up, -7), 7);
+                          g / (1 + exp(-1.702 g)) * (u + 1) */
 } mx_activation;
 
 typedef struct mx_none_params {
@@ -122,9 +125,28 @@ typedef struct mx_attention_params {
     int32_t rope; /* MX_NO_ROPE: none */
 } mx_attention_params;
 
+typedef enum mx_route_score {
+    MX_SCORE_SOFTMAX,     /* p[e] = exp(x[e]) / sum of exp(x) over all experts */
+    MX_SCORE_SIGMOID,     /* p[e] = 1 / (1 + exp(-x[e])) */
+    MX_SCORE_SPARSEMIXER, /* p[e] = x[e]; see mx_route_params */
+} mx_route_score;
+
+/* 1. p = score(x). 2. c = p + bias. 3. With groups, neighbours of n_experts / n_groups experts: only the top_groups
+ * groups with the largest ranks stay. 4. The top_k largest c among them, largest first, the first of equals.
+ * 5. w[j] = p[ids[j]]; normalize: divided by max(sum of w, min_sum). 6. w times scale.
+ * SPARSEMIXER has neither bias nor groups nor sum: w[j] = 1 / sum of exp(x[e] - m), m = x[ids[j]], over the experts e
+ * not chosen before j with (m - x[e]) / max(|x[e]|, m) <= 2 * jitter (Phi-3.5-MoE). */
 typedef struct mx_route_params {
     int32_t top_k;
-    bool normalize; /* the top_k weights are divided by their sum */
+    mx_route_score score;
+    int32_t bias;          /* weight [n_experts], for the choice alone; or MX_NO_WEIGHT */
+    int32_t n_groups;      /* 0 or 1: none */
+    int32_t top_groups;    /* with groups: how many of them stay */
+    bool ranks_by_top_two; /* a group's rank is the sum of its two largest c; else its largest */
+    bool normalize;
+    float min_sum;
+    float scale;
+    float jitter; /* of SPARSEMIXER */
 } mx_route_params;
 
 /* Inputs and outputs by kind (LINEAR, EXPERT_LINEAR and ATTENTION above):

@@ -163,7 +163,7 @@ static mx_value add_linear(rig *r, const linear_shape *s, const format *const ch
         second = rig_value(r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_I32);
         mx_op *route = rig_op(r, MX_OP_ROUTE, scores, MX_NO_VALUE, MX_NO_VALUE, second);
         route->out[1] = rig_value(r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_F32);
-        route->u.route = (mx_route_params){.top_k = TOP_K, .normalize = true};
+        route->u.route = (mx_route_params){.top_k = TOP_K, .bias = MX_NO_WEIGHT, .normalize = true, .scale = 1.0f};
     } else if (s->has_residual) {
         second = rig_input(r, s->n_rows[0], &ignored);
     }
@@ -373,10 +373,10 @@ MX_TEST(operations_on_values)
     const float *ignored;
     rig_init(&r, 700);
     const int64_t n = 600;
-    mx_value v[8];
+    mx_value v[10];
     const mx_value a = rig_input(&r, n, &ignored);
     const mx_value b = rig_input(&r, n, &ignored);
-    for (int32_t i = 0; i < 8; i++) {
+    for (int32_t i = 0; i < 10; i++) {
         v[i] = rig_value(&r, MX_ROWS_TOKENS, 1, n, MX_VALUE_F32);
     }
     rig_op(&r, MX_OP_ADD, a, b, MX_NO_VALUE, v[0]);
@@ -385,7 +385,9 @@ MX_TEST(operations_on_values)
     rig_op(&r, MX_OP_RMSNORM, v[2], MX_NO_VALUE, MX_NO_VALUE, v[3])->u.norm =
         (mx_norm_params){rig_random_vector(&r, 20, &ignored), 1e-6f, 0.0f, 20};
     rig_op(&r, MX_OP_GLU, v[3], a, MX_NO_VALUE, v[4])->u.glu.act = MX_ACT_GELU;
-    rig_op(&r, MX_OP_SOFTCAP, v[4], MX_NO_VALUE, MX_NO_VALUE, v[5])->u.scale.factor = 2.5f;
+    rig_op(&r, MX_OP_GLU, v[4], a, MX_NO_VALUE, v[8])->u.glu.act = MX_ACT_SIGMOID;
+    rig_op(&r, MX_OP_GLU, v[8], v[2], MX_NO_VALUE, v[9])->u.glu.act = MX_ACT_SWIGLU_OAI;
+    rig_op(&r, MX_OP_SOFTCAP, v[9], MX_NO_VALUE, MX_NO_VALUE, v[5])->u.scale.factor = 2.5f;
     rig_op(&r, MX_OP_RMSNORM, v[5], MX_NO_VALUE, MX_NO_VALUE, v[6])->u.norm =
         (mx_norm_params){MX_NO_WEIGHT, 1e-6f, 0.0f, n};
     r.program.values[v[7]].rows = MX_ROWS_SAMPLES;
@@ -394,14 +396,11 @@ MX_TEST(operations_on_values)
     rig_deinit(&r);
 }
 
-MX_TEST(routing_and_the_sum_of_experts)
+static void check_routing(const mx_route_params *params, bool has_bias, uint64_t seed)
 {
-    if (!has_gpu()) {
-        return;
-    }
     static rig r;
     const float *ignored;
-    rig_init(&r, 800);
+    rig_init(&r, seed);
     const mx_value scores = rig_input(&r, 70, &ignored);
     const mx_value ids = rig_value(&r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_I32);
     const mx_value weights = rig_value(&r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_F32);
@@ -410,7 +409,8 @@ MX_TEST(routing_and_the_sum_of_experts)
     const mx_value y = rig_value(&r, MX_ROWS_TOKENS, 1, 24, MX_VALUE_F32);
     mx_op *route = rig_op(&r, MX_OP_ROUTE, scores, MX_NO_VALUE, MX_NO_VALUE, ids);
     route->out[1] = weights;
-    route->u.route = (mx_route_params){.top_k = TOP_K, .normalize = false};
+    route->u.route = *params;
+    route->u.route.bias = has_bias ? rig_random_vector(&r, 70, &ignored) : MX_NO_WEIGHT;
     const mx_weight dense = rig_random_weight(&r, formats[13].quant, MX_DTYPE_F32, 70, 24, 32);
     mx_op *experts = rig_op(&r, MX_OP_EXPERT_LINEAR, x, ids, MX_NO_VALUE, slots);
     experts->u.linear = (mx_linear_params){.n_weights = 1,
@@ -420,6 +420,27 @@ MX_TEST(routing_and_the_sum_of_experts)
     rig_op(&r, MX_OP_EXPERT_COMBINE, slots, weights, MX_NO_VALUE, y);
     compare(&r, y, (const steps){{{0, 9}}, {{0, 1}}}, LINEAR_ERROR, "experts");
     rig_deinit(&r);
+}
+
+MX_TEST(routing_and_the_sum_of_experts)
+{
+    if (!has_gpu()) {
+        return;
+    }
+    check_routing(&(mx_route_params){.top_k = TOP_K, .scale = 1.0f}, false, 800);
+    check_routing(&(mx_route_params){.top_k = TOP_K, .normalize = true, .scale = 2.5f}, true, 801);
+    check_routing(&(mx_route_params){.top_k = TOP_K,
+                                     .score = MX_SCORE_SIGMOID,
+                                     .n_groups = 7,
+                                     .top_groups = 2,
+                                     .ranks_by_top_two = true,
+                                     .normalize = true,
+                                     .min_sum = 1e-20f,
+                                     .scale = 1.0f},
+                  true, 802);
+    check_routing(&(mx_route_params){.top_k = TOP_K, .n_groups = 10, .top_groups = 3, .scale = 16.0f}, false, 803);
+    check_routing(&(mx_route_params){.top_k = TOP_K, .score = MX_SCORE_SPARSEMIXER, .scale = 1.0f, .jitter = 0.3f},
+                  false, 804);
 }
 
 MX_TEST_MAIN(MX_CASE(linear_in_every_format), MX_CASE(linear_with_a_norm_and_a_glu),

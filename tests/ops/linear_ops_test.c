@@ -88,7 +88,7 @@ static void add_linear(linear_case *c, const int64_t n_rows[], int32_t n_weights
         const mx_value weights = rig_value(r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_F32);
         mx_op *route = rig_op(r, MX_OP_ROUTE, scores, MX_NO_VALUE, MX_NO_VALUE, ids);
         route->out[1] = weights;
-        route->u.route = (mx_route_params){.top_k = TOP_K, .normalize = true};
+        route->u.route = (mx_route_params){.top_k = TOP_K, .bias = MX_NO_WEIGHT, .normalize = true, .scale = 1.0f};
         second = ids;
     } else if (has_residual) {
         second = rig_input(r, n_rows[0], &c->residual);

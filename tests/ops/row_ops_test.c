@@ -13,6 +13,7 @@
 #define TOLERANCE 1e-6
 #define MAX_COLS  96
 #define TOP_K     4
+#define OAI_SCALE 6
 
 typedef struct row_case row_case;
 
@@ -111,9 +112,10 @@ static void true_softcap(const mx_op *op, const double *a, const double *b, cons
 
 static double true_activation(double x, mx_activation act)
 {
-    return act == MX_ACT_SILU   ? x / (1.0 + exp(-x))
-           : act == MX_ACT_GELU ? x * 0.5 * (1.0 + erf(x * sqrt(0.5)))
-                                : x * 0.5 * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x)));
+    return act == MX_ACT_SILU      ? x / (1.0 + exp(-x))
+           : act == MX_ACT_GELU    ? x * 0.5 * (1.0 + erf(x * sqrt(0.5)))
+           : act == MX_ACT_SIGMOID ? 1.0 / (1.0 + exp(-x))
+                                   : x * 0.5 * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x)));
 }
 
 static void true_glu(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
@@ -121,6 +123,32 @@ static void true_glu(const mx_op *op, const double *a, const double *b, const fl
     (void)weight;
     for (int64_t c = 0; c < n; c++) {
         y[c] = true_activation(a[c], op->u.glu.act) * b[c];
+    }
+}
+
+static void set_sigmoid(rig *r, mx_op *op, const float **weight)
+{
+    (void)r;
+    *weight = NULL;
+    op->u.glu.act = MX_ACT_SIGMOID;
+}
+
+static void set_oai(rig *r, mx_op *op, const float **weight)
+{
+    *weight = NULL;
+    op->u.glu.act = MX_ACT_SWIGLU_OAI;
+    for (int32_t i = 0; i < 2; i++) { /* the inputs, so that both limits are crossed */
+        r->program.ops[i].u.embed.scale = OAI_SCALE;
+    }
+}
+
+static void true_oai(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
+{
+    (void)op;
+    (void)weight;
+    for (int64_t c = 0; c < n; c++) {
+        const double g = fmin(a[c] * OAI_SCALE, 7.0);
+        y[c] = g / (1.0 + exp(-1.702 * g)) * (fmax(fmin(b[c] * OAI_SCALE, 7.0), -7.0) + 1.0);
     }
 }
 
@@ -133,6 +161,8 @@ static const row_case op_cases[] = {
     {"GLU with SiLU", MX_OP_GLU, 2, 65, set_nothing, true_glu},
     {"GLU with GELU", MX_OP_GLU, 2, 31, set_gelu, true_glu},
     {"GLU with tanh GELU", MX_OP_GLU, 2, 96, set_gelu_tanh, true_glu},
+    {"GLU with a sigmoid", MX_OP_GLU, 2, 33, set_sigmoid, true_glu},
+    {"GLU of GPT-OSS", MX_OP_GLU, 2, 70, set_oai, true_oai},
 };
 
 static void check_rows(rig *r, const row_case *c, const mx_op *op, const float *const tables[2], const float *weight,
@@ -217,55 +247,149 @@ MX_TEST(the_sampled_rows_are_gathered)
     }
 }
 
-/* Probabilities of the chosen experts; with `combines`, the sum of rows that they weigh. */
-static void check_route(rig *r, const float *scores, int64_t n_experts, bool normalize, const mx_executor_options *o)
+#define N_EXPERTS 12
+
+typedef struct route_case {
+    const char *name;
+    bool has_bias;
+    mx_route_params params;
+} route_case;
+
+static const route_case route_cases[] = {
+    {"softmax", false, {.top_k = TOP_K, .scale = 1.0f}},
+    {"softmax, normalised", false, {.top_k = TOP_K, .normalize = true, .scale = 1.0f}},
+    {"softmax with a bias", true, {.top_k = TOP_K, .normalize = true, .min_sum = 1e-12f, .scale = 1.5f}},
+    {"softmax in groups", false, {.top_k = TOP_K, .n_groups = 4, .top_groups = 2, .scale = 16.0f}},
+    {"a least sum", false, {.top_k = TOP_K, .normalize = true, .min_sum = 3.0f, .scale = 1.0f}},
+    {"sigmoid", false, {.top_k = TOP_K, .score = MX_SCORE_SIGMOID, .scale = 1.0f}},
+    {"sigmoid in groups with a bias",
+     true,
+     {.top_k = TOP_K,
+      .score = MX_SCORE_SIGMOID,
+      .n_groups = 3,
+      .top_groups = 1,
+      .ranks_by_top_two = true,
+      .normalize = true,
+      .min_sum = 1e-20f,
+      .scale = 2.5f}},
+    {"sparsemixer", false, {.top_k = 2, .score = MX_SCORE_SPARSEMIXER, .scale = 1.0f, .jitter = 0.2f}},
+};
+
+static int32_t place_of_largest(const double *c, int32_t n)
 {
-    const float *y = mx_executor_view_logits(r->executor);
-    for (int32_t t = 0; t < r->batch.n_tokens; t++) {
-        double p[MAX_COLS];
-        double sum = 0.0;
-        double chosen[TOP_K];
-        double chosen_sum = 0.0;
-        for (int64_t e = 0; e < n_experts; e++) {
-            p[e] = exp((double)scores[r->tokens[t] * n_experts + e]);
-            sum += p[e];
-        }
-        for (int32_t j = 0; j < TOP_K; j++) {
-            int64_t best = 0;
-            for (int64_t e = 1; e < n_experts; e++) {
-                best = p[e] > p[best] ? e : best;
+    int32_t best = 0;
+    for (int32_t i = 1; i < n; i++) {
+        best = c[i] > c[best] ? i : best;
+    }
+    return best;
+}
+
+static double true_rank(const double *group, int32_t n, bool by_top_two)
+{
+    double copy[N_EXPERTS];
+    memcpy(copy, group, (size_t)n * sizeof *copy);
+    const int32_t best = place_of_largest(copy, n);
+    copy[best] = -HUGE_VAL;
+    return group[best] + (by_top_two ? copy[place_of_largest(copy, n)] : 0.0);
+}
+
+/* Each of the groups that are not among the best is taken out of c. */
+static void true_groups(const mx_route_params *r, double *c)
+{
+    const int32_t n = N_EXPERTS / r->n_groups;
+    double ranks[N_EXPERTS];
+    bool stays[N_EXPERTS] = {false};
+    for (int32_t g = 0; g < r->n_groups; g++) {
+        ranks[g] = true_rank(c + g * n, n, r->ranks_by_top_two);
+    }
+    for (int32_t i = 0; i < r->top_groups; i++) {
+        const int32_t best = place_of_largest(ranks, r->n_groups);
+        stays[best] = true;
+        ranks[best] = -HUGE_VAL;
+    }
+    for (int32_t e = 0; e < N_EXPERTS; e++) {
+        c[e] = stays[e / n] ? c[e] : -HUGE_VAL;
+    }
+}
+
+static double true_sparsemixer(const double *c, double largest, double jitter)
+{
+    double sum = 0.0;
+    for (int32_t e = 0; e < N_EXPERTS; e++) {
+        const bool is_near = (largest - c[e]) / fmax(fabs(c[e]), largest) <= 2.0 * jitter;
+        sum += c[e] > -HUGE_VAL && is_near ? exp(c[e] - largest) : 0.0;
+    }
+    return 1.0 / sum;
+}
+
+static void true_route(const mx_route_params *r, const float *x, const float *bias, double *weights)
+{
+    double p[N_EXPERTS];
+    double c[N_EXPERTS];
+    double sum = 0.0;
+    for (int32_t e = 0; e < N_EXPERTS; e++) {
+        sum += exp((double)x[e]);
+    }
+    for (int32_t e = 0; e < N_EXPERTS; e++) {
+        p[e] = r->score == MX_SCORE_SOFTMAX   ? exp((double)x[e]) / sum
+               : r->score == MX_SCORE_SIGMOID ? 1.0 / (1.0 + exp(-(double)x[e]))
+                                              : (double)x[e];
+        c[e] = p[e] + (bias ? (double)bias[e] : 0.0);
+    }
+    if (r->n_groups > 1) {
+        true_groups(r, c);
+    }
+    double chosen = 0.0;
+    for (int32_t j = 0; j < r->top_k; j++) {
+        const int32_t best = place_of_largest(c, N_EXPERTS);
+        weights[j] = r->score == MX_SCORE_SPARSEMIXER ? true_sparsemixer(c, p[best], (double)r->jitter) : p[best];
+        chosen += weights[j];
+        c[best] = -HUGE_VAL;
+    }
+    for (int32_t j = 0; j < r->top_k; j++) {
+        weights[j] *= (double)r->scale / (r->normalize ? fmax(chosen, (double)r->min_sum) : 1.0);
+    }
+}
+
+static void check_route(const route_case *c, const mx_executor_options *options)
+{
+    static rig r;
+    mx_error err = {0};
+    const float *scores;
+    const float *bias = NULL;
+    rig_init(&r, 80);
+    const mx_value x = rig_input(&r, N_EXPERTS, &scores);
+    const mx_value ids = rig_value(&r, MX_ROWS_TOKENS, 1, c->params.top_k, MX_VALUE_I32);
+    const mx_value weights = rig_value(&r, MX_ROWS_TOKENS, 1, c->params.top_k, MX_VALUE_F32);
+    mx_op *op = rig_op(&r, MX_OP_ROUTE, x, MX_NO_VALUE, MX_NO_VALUE, ids);
+    op->out[1] = weights;
+    op->u.route = c->params;
+    op->u.route.bias = c->has_bias ? rig_random_vector(&r, N_EXPERTS, &bias) : MX_NO_WEIGHT;
+    MX_CHECK_OK(rig_open(&r, weights, options, &err), &err);
+    rig_add_tokens(&r, 0, 19);
+    MX_CHECK_OK(rig_run(&r, &err), &err);
+    for (int32_t t = 0; t < r.batch.n_tokens; t++) {
+        double wanted[TOP_K];
+        true_route(&c->params, scores + r.tokens[t] * N_EXPERTS, bias, wanted);
+        for (int32_t j = 0; j < c->params.top_k; j++) {
+            const double found = (double)mx_executor_view_logits(r.executor)[t * c->params.top_k + j];
+            if (!(fabs(found - wanted[j]) <= 1e-6 * (1.0 + fabs(wanted[j])))) {
+                MX_TEST_FAIL("%s, %s, token %d: weight %d is %.8g, wanted %.8g", c->name, variant_name(options), t, j,
+                             found, wanted[j]);
             }
-            chosen[j] = p[best] / sum;
-            chosen_sum += chosen[j];
-            p[best] = -1.0;
-        }
-        for (int32_t j = 0; j < TOP_K; j++) {
-            MX_CHECK_NEAR(y[t * TOP_K + j], chosen[j] / (normalize ? chosen_sum : 1.0), 1e-6);
         }
     }
-    (void)o;
+    rig_deinit(&r);
 }
 
 MX_TEST(tokens_are_routed_to_their_largest_scores)
 {
     mx_executor_options options[MAX_VARIANTS];
     const int32_t n_variants = list_variants(options);
-    for (int32_t i = 0; i < 2 * n_variants; i++) {
-        static rig r;
-        mx_error err = {0};
-        const float *scores;
-        rig_init(&r, 80);
-        const mx_value x = rig_input(&r, 11, &scores);
-        const mx_value ids = rig_value(&r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_I32);
-        const mx_value weights = rig_value(&r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_F32);
-        mx_op *op = rig_op(&r, MX_OP_ROUTE, x, MX_NO_VALUE, MX_NO_VALUE, ids);
-        op->out[1] = weights;
-        op->u.route = (mx_route_params){.top_k = TOP_K, .normalize = i % 2};
-        MX_CHECK_OK(rig_open(&r, weights, &options[i / 2], &err), &err);
-        rig_add_tokens(&r, 0, 19);
-        MX_CHECK_OK(rig_run(&r, &err), &err);
-        check_route(&r, scores, 11, i % 2, &options[i / 2]);
-        rig_deinit(&r);
+    for (int32_t v = 0; v < n_variants; v++) {
+        for (size_t i = 0; i < MX_COUNTOF(route_cases); i++) {
+            check_route(&route_cases[i], &options[v]);
+        }
     }
 }
 

@@ -116,6 +116,10 @@ void mx_cpu_visit_vectors(const mx_op *op, void (*visit)(void *arg, int32_t weig
         if (op->u.linear.has_norm) {
             visit_norm(&op->u.linear.norm, visit, arg);
         }
+    } else if (op->kind == MX_OP_ROUTE) {
+        if (op->u.route.bias != MX_NO_WEIGHT) {
+            visit(arg, op->u.route.bias);
+        }
     } else if (op->kind == MX_OP_ATTENTION) {
         if (op->u.attention.has_qk_norm) {
             visit_norm(&op->u.attention.q_norm, visit, arg);

@@ -36,6 +36,15 @@ static void rmsnorm_row(float *y, const float *x, const float *w, int64_t n_cols
     }
 }
 
+static void swiglu_oai_row(float *y, const float *gate, const float *up, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const float g = gate[i] < 7.0f ? gate[i] : 7.0f;
+        const float u = up[i] < -7.0f ? -7.0f : up[i] > 7.0f ? 7.0f : up[i];
+        y[i] = g / (1.0f + exp_near(-1.702f * g)) * (u + 1.0f);
+    }
+}
+
 static void glu_row(float *y, const float *gate, const float *up, int64_t n, mx_activation act)
 {
     if (act == MX_ACT_SILU) {
@@ -47,6 +56,12 @@ static void glu_row(float *y, const float *gate, const float *up, int64_t n, mx_
             const float x = gate[i];
             y[i] = x * 0.5f * (1.0f + tanh_near(0.797884561f * (x + 0.044715f * x * x * x))) * up[i];
         }
+    } else if (act == MX_ACT_SIGMOID) {
+        for (int64_t i = 0; i < n; i++) {
+            y[i] = up[i] / (1.0f + exp_near(-gate[i]));
+        }
+    } else if (act == MX_ACT_SWIGLU_OAI) {
+        swiglu_oai_row(y, gate, up, n);
     } else {
         for (int64_t i = 0; i < n; i++) {
             y[i] = gate[i] * 0.5f * (1.0f + erff(gate[i] * 0.707106781f)) * up[i];

@@ -3,12 +3,24 @@
 
 #include "backend/cpu/cpu_backend.h"
 
-static float activate(float x, mx_activation act)
+#define OAI_LIMIT 7.0f
+#define OAI_ALPHA 1.702f
+
+static float swiglu_oai(float gate, float up)
+{
+    const float g = MX_MIN(gate, OAI_LIMIT);
+    const float u = MX_MIN(MX_MAX(up, -OAI_LIMIT), OAI_LIMIT);
+    return g / (1.0f + expf(-OAI_ALPHA * g)) * (u + 1.0f);
+}
+
+static float gated(float x, float up, mx_activation act)
 {
     switch (act) {
-    case MX_ACT_SILU: return x / (1.0f + expf(-x));
-    case MX_ACT_GELU: return x * 0.5f * (1.0f + erff(x * 0.707106781f));
-    case MX_ACT_GELU_TANH: return x * 0.5f * (1.0f + tanhf(0.797884561f * (x + 0.044715f * x * x * x)));
+    case MX_ACT_SILU: return x / (1.0f + expf(-x)) * up;
+    case MX_ACT_GELU: return x * 0.5f * (1.0f + erff(x * 0.707106781f)) * up;
+    case MX_ACT_GELU_TANH: return x * 0.5f * (1.0f + tanhf(0.797884561f * (x + 0.044715f * x * x * x))) * up;
+    case MX_ACT_SIGMOID: return up / (1.0f + expf(-x));
+    case MX_ACT_SWIGLU_OAI: return swiglu_oai(x, up);
     }
     return x;
 }
@@ -16,7 +28,7 @@ static float activate(float x, mx_activation act)
 void mx_ref_glu_row(float *y, const float *gate, const float *up, int64_t n, mx_activation act)
 {
     for (int64_t i = 0; i < n; i++) {
-        y[i] = activate(gate[i], act) * up[i];
+        y[i] = gated(gate[i], up[i], act);
     }
 }
 

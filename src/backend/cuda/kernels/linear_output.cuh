@@ -60,7 +60,7 @@ __device__ __forceinline__ void store_glu(const linear_params *p, int32_t expert
     if (n < s->n_rows) {
         const float gate = finished_sum(p, 0, expert, n, gate_sum, row_factor);
         const float up = finished_sum(p, 1, expert, n, up_sum, row_factor);
-        s->y[r * s->n_rows + n] = activate(gate, p->act) * up;
+        s->y[r * s->n_rows + n] = gated(gate, up, p->act);
     }
 }
 

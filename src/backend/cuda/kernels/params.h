@@ -24,7 +24,8 @@ typedef struct step_header {
     int32_t n_page_cols;
 } step_header;
 
-enum { ACT_SILU, ACT_GELU, ACT_GELU_TANH }; /* mx_activation */
+enum { ACT_SILU, ACT_GELU, ACT_GELU_TANH, ACT_SIGMOID, ACT_SWIGLU_OAI }; /* mx_activation */
+enum { SCORE_SOFTMAX, SCORE_SIGMOID, SCORE_SPARSEMIXER };                /* mx_route_score */
 
 #define PAGE_TOKENS 32 /* MX_PAGE_TOKENS */
 

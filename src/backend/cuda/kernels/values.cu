@@ -22,7 +22,7 @@
 VALUE_KERNEL(value_add, a + load_f32(p.b + i))
 VALUE_KERNEL(value_scale, a *p.factor)
 VALUE_KERNEL(value_softcap, p.factor *tanhf(a / p.factor))
-VALUE_KERNEL(value_glu, activate(a, p.act) * load_f32(p.b + i))
+VALUE_KERNEL(value_glu, gated(a, load_f32(p.b + i), p.act))
 
 extern "C" __global__ void __launch_bounds__(256) embed(const __grid_constant__ embed_params p)
 {
@@ -61,57 +61,124 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm(const __grid_constant_
     }
 }
 
-/* One warp a token; the probabilities are in shared memory [n_experts]. */
-extern "C" __global__ void __launch_bounds__(32) route(const __grid_constant__ route_params p)
+/* The largest of c[0 .. n) and its place, the first of equals, given to every lane; NaN throughout gives place 0. */
+__device__ __forceinline__ float warp_find_largest(const float *c, int32_t n, int32_t *place)
 {
-    MX_DYNAMIC_SHARED(float, probabilities);
-    let_next_start();
-    wait_for_previous();
-    const float *scores = p.scores + (int64_t)blockIdx.x * p.n_experts;
+    float best = -INFINITY;
+    int32_t id = n;
+    for (int32_t e = threadIdx.x % 32; e < n; e += 32) {
+        if (c[e] > best || (id == n && c[e] == best)) {
+            best = c[e];
+            id = e;
+        }
+    }
+    for (int i = 16; i > 0; i /= 2) {
+        const float other = __shfl_xor_sync(FULL_WARP, best, i);
+        const int32_t other_id = __shfl_xor_sync(FULL_WARP, id, i);
+        if (other > best || (other == best && other_id < id)) {
+            best = other;
+            id = other_id;
+        }
+    }
+    *place = id < n ? id : 0;
+    return best;
+}
+
+/* p = score(x), c = p + bias */
+__device__ __forceinline__ void route_score(const route_params &r, const float *x, float *p, float *c)
+{
     const int32_t lane = threadIdx.x;
     float largest = -3.0e38f;
-    for (int32_t e = lane; e < p.n_experts; e += 32) {
-        largest = fmaxf(largest, load_f32(scores + e));
+    for (int32_t e = lane; e < r.n_experts; e += 32) {
+        p[e] = load_f32(x + e);
+        largest = fmaxf(largest, p[e]);
     }
     largest = warp_max(largest);
     float sum = 0.0f;
-    for (int32_t e = lane; e < p.n_experts; e += 32) {
-        probabilities[e] = expf(load_f32(scores + e) - largest);
-        sum += probabilities[e];
+    for (int32_t e = lane; e < r.n_experts; e += 32) {
+        p[e] = r.score == SCORE_SOFTMAX   ? expf(p[e] - largest)
+               : r.score == SCORE_SIGMOID ? 1.0f / (1.0f + expf(-p[e]))
+                                          : p[e];
+        sum += p[e];
     }
     sum = warp_sum(sum);
-    float taken = 0.0f;
-    for (int32_t j = 0; j < p.top_k; j++) {
-        float best = -2.0f; /* a row of NaN gives expert 0 */
-        int32_t id = 0;
-        for (int32_t e = lane; e < p.n_experts; e += 32) {
-            if (probabilities[e] > best) {
-                best = probabilities[e];
-                id = e;
-            }
+    for (int32_t e = lane; e < r.n_experts; e += 32) {
+        p[e] = r.score == SCORE_SOFTMAX ? p[e] / sum : p[e];
+        c[e] = r.bias ? p[e] + r.bias[e] : p[e];
+    }
+    __syncwarp(); /* every lane reads all of c from here on */
+}
+
+/* Takes the experts of all groups but the best out of c; `ranks` has room for n_groups. */
+__device__ __forceinline__ void route_groups(const route_params &r, float *c, float *ranks)
+{
+    const int32_t lane = threadIdx.x;
+    const int32_t n = r.n_experts / r.n_groups;
+    for (int32_t g = lane; g < r.n_groups; g += 32) {
+        float first = -INFINITY;
+        float second = -INFINITY;
+        for (int32_t e = g * n; e < (g + 1) * n; e++) {
+            second = fmaxf(second, fminf(first, c[e]));
+            first = fmaxf(first, c[e]);
         }
-        for (int i = 16; i > 0; i /= 2) {
-            const float other = __shfl_xor_sync(FULL_WARP, best, i);
-            const int32_t other_id = __shfl_xor_sync(FULL_WARP, id, i);
-            if (other > best || (other == best && other_id < id)) {
-                best = other;
-                id = other_id;
-            }
+        ranks[g] = r.ranks_by_top_two ? first + (n > 1 ? second : 0.0f) : first;
+    }
+    __syncwarp(); /* the ranks are whole */
+    for (int32_t i = 0; i < r.top_groups; i++) {
+        int32_t group;
+        warp_find_largest(ranks, r.n_groups, &group);
+        __syncwarp(); /* all lanes have looked */
+        ranks[group] = -INFINITY;
+        __syncwarp(); /* the group is kept */
+    }
+    for (int32_t e = lane; e < r.n_experts; e += 32) {
+        c[e] = ranks[e / n] > -INFINITY ? -INFINITY : c[e];
+    }
+    __syncwarp(); /* c holds the best groups alone */
+}
+
+/* SPARSEMIXER's weight of the largest of those left in c. */
+__device__ __forceinline__ float sparsemixer_weight(const route_params &r, const float *c, float largest)
+{
+    float sum = 0.0f;
+    for (int32_t e = threadIdx.x; e < r.n_experts; e += 32) {
+        if (c[e] > -INFINITY && (largest - c[e]) / fmaxf(fabsf(c[e]), largest) <= 2.0f * r.jitter) {
+            sum += expf(c[e] - largest);
         }
+    }
+    return 1.0f / warp_sum(sum);
+}
+
+/* One warp a token. Shared: p, c [n_experts each], ranks [n_groups]. */
+extern "C" __global__ void __launch_bounds__(32) route(const __grid_constant__ route_params r)
+{
+    MX_DYNAMIC_SHARED(float, p);
+    float *c = p + r.n_experts;
+    let_next_start();
+    wait_for_previous();
+    route_score(r, r.scores + (int64_t)blockIdx.x * r.n_experts, p, c);
+    if (r.n_groups > 1) {
+        route_groups(r, c, c + r.n_experts);
+    }
+    const int32_t lane = threadIdx.x;
+    float *weights = r.weights + (int64_t)blockIdx.x * r.top_k;
+    float sum = 0.0f;
+    for (int32_t j = 0; j < r.top_k; j++) {
+        int32_t id;
+        const float best = warp_find_largest(c, r.n_experts, &id);
+        const float weight = r.score == SCORE_SPARSEMIXER ? sparsemixer_weight(r, c, best) : p[id];
+        sum += weight;
+        __syncwarp(); /* all lanes have read c */
         if (lane == 0) {
-            p.ids[blockIdx.x * p.top_k + j] = id;
-            p.weights[blockIdx.x * p.top_k + j] = best / sum;
+            r.ids[(int64_t)blockIdx.x * r.top_k + j] = id;
+            weights[j] = weight;
+            c[id] = -INFINITY;
         }
-        if (id % 32 == lane) {
-            probabilities[id] = -1.0f;
-        }
-        taken += best / sum;
         __syncwarp(); /* the expert is taken */
     }
-    if (p.is_normalized && lane == 0) {
-        for (int32_t j = 0; j < p.top_k; j++) {
-            p.weights[blockIdx.x * p.top_k + j] /= taken;
-        }
+    const float divisor = r.is_normalized ? fmaxf(sum, r.min_sum) : 1.0f;
+    for (int32_t j = 0; lane == 0 && j < r.top_k; j++) {
+        weights[j] = weights[j] / divisor * r.scale;
     }
 }
 

@@ -47,17 +47,24 @@ typedef struct rmsnorm_params {
 } rmsnorm_params;
 MX_PARAMS_SIZE(rmsnorm_params, 40);
 
-/* ids[t,j], weights[t,j] = the top_k of softmax(scores[t,:]), largest first; renormalised if is_normalized */
+/* mx_route_params of program.h */
 typedef struct route_params {
     MX_DEVPTR(const float) scores; /* [n_tokens, n_experts] */
     MX_DEVPTR(int32_t) ids;
     MX_DEVPTR(float) weights;
+    MX_DEVPTR(const float) bias; /* [n_experts] or null */
     int32_t n_experts;
     int32_t top_k;
+    int32_t score;
+    int32_t n_groups;
+    int32_t top_groups;
+    int32_t ranks_by_top_two;
     int32_t is_normalized;
-    int32_t reserved;
+    float min_sum;
+    float scale;
+    float jitter;
 } route_params;
-MX_PARAMS_SIZE(route_params, 40);
+MX_PARAMS_SIZE(route_params, 72);
 
 /* y[t,c] = sum_j weights[t,j] * x[t * top_k + j, c], in the order of j */
 typedef struct expert_combine_params {

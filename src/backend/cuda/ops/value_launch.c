@@ -107,15 +107,25 @@ mx_status mx_cuda_rmsnorm_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_da
 mx_status mx_cuda_route_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
 {
     (void)data;
+    const mx_route_params *r = &op->u.route;
     route_params params = {
         .scores = mx_cuda_value(cuda, op->in[0]),
         .ids = mx_cuda_value(cuda, op->out[0]),
         .weights = mx_cuda_value(cuda, op->out[1]),
         .n_experts = (int32_t)mx_cuda_n_cols(cuda, op->in[0]),
-        .top_k = op->u.route.top_k,
-        .is_normalized = op->u.route.normalize,
+        .bias = mx_cuda_vector(cuda, r->bias),
+        .top_k = r->top_k,
+        .score = (int32_t)r->score,
+        .n_groups = r->n_groups,
+        .top_groups = r->top_groups,
+        .ranks_by_top_two = r->ranks_by_top_two,
+        .is_normalized = r->normalize,
+        .min_sum = r->min_sum,
+        .scale = r->scale,
+        .jitter = r->jitter,
     };
-    return launch_blocks(cuda, MX_CUDA_route, cuda->step.n_tokens, 32, (uint32_t)params.n_experts * 4, &params, err);
+    const uint32_t n_shared = (uint32_t)(2 * params.n_experts + MX_MAX(params.n_groups, 0)) * 4;
+    return launch_blocks(cuda, MX_CUDA_route, cuda->step.n_tokens, 32, n_shared, &params, err);
 }
 
 mx_status mx_cuda_expert_combine_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
