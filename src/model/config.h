@@ -125,7 +125,7 @@ typedef struct mx_sampling_defaults {
  * "text_config" where there is one. Arrays lie in the arena.
  *
  * MX_FORMAT       a field of the wrong type, out of range, or that does not fit the others
- * MX_UNSUPPORTED  an unknown model_type (naming the nearest known and all there are) or a feature we do not have
+ * MX_UNSUPPORTED  an unknown model_type (naming the nearest known) or a feature we do not have
  * MX_NO_MEMORY
  */
 mx_status mx_model_config_read(yyjson_val *root, const char *name, mx_arena *arena, mx_model_config *out,

@@ -1,14 +1,14 @@
-/* registry.c - the families. Adding one is a row here, its file in families/, and golden logits
+/* registry.c - the families. Adding one is a row in families/families.def, its file in families/, and golden logits
  * (docs/adding-a-family.md).
  */
 #include "model/family.h"
 
-#include <stdio.h>
-
 #include "model/families/families.h"
 
 static const mx_family *const families[] = {
-    &mx_family_llama, &mx_family_mistral, &mx_family_qwen2, &mx_family_qwen3, &mx_family_qwen3_moe, &mx_family_gemma3,
+#define MX_FAMILY(name) &mx_family_##name,
+#include "model/families/families.def"
+#undef MX_FAMILY
 };
 
 /* The i-th of all model types, over all families; NULL past the last. */
@@ -41,21 +41,17 @@ mx_status mx_family_fail_unknown(mx_str model_type, mx_error *err)
 {
     const mx_family *family = NULL;
     const char *type = NULL;
-    const char *nearest = families[0]->model_types[0]; /* of a name too long to measure, the one that most models are */
+    const char *nearest = "llama"; /* of a name too long to measure, the one that most models are */
     size_t best = SIZE_MAX;
-    char all[256] = "";
-    size_t n = 0;
     for (size_t i = 0; (type = type_at(i, &family)) != NULL; i++) {
         const size_t distance = mx_str_distance(model_type, mx_str_from(type));
         if (distance < best) {
             best = distance;
             nearest = type;
         }
-        if (n < sizeof all) {
-            n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i ? ", " : "", type);
-        }
     }
-    return mx_fail(err, MX_UNSUPPORTED,
-                   "model_type \"%.*s\" is not supported; the nearest that is is \"%s\" (supported are: %s)",
-                   model_type.len > 64 ? 64 : (int)model_type.len, model_type.ptr, nearest, all);
+    return mx_fail(
+        err, MX_UNSUPPORTED,
+        "model_type \"%.*s\" is not supported; the nearest that is is \"%s\" (all are listed by: mlxcel arch)",
+        model_type.len > 64 ? 64 : (int)model_type.len, model_type.ptr, nearest);
 }

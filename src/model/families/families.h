@@ -1,15 +1,12 @@
-/* families.h - one object a family file. */
+/* families.h - one object a family, and what several of them are made of. */
 #ifndef MX_MODEL_FAMILIES_FAMILIES_H
 #define MX_MODEL_FAMILIES_FAMILIES_H
 
 #include "model/family.h"
 
-extern const mx_family mx_family_llama;
-extern const mx_family mx_family_mistral;
-extern const mx_family mx_family_qwen2;
-extern const mx_family mx_family_qwen3;
-extern const mx_family mx_family_qwen3_moe;
-extern const mx_family mx_family_gemma3;
+#define MX_FAMILY(name) extern const mx_family mx_family_##name;
+#include "model/families/families.def"
+#undef MX_FAMILY
 
 /* Llama's layer, which Mistral and Qwen2 share: what differs is in the configuration. */
 void mx_llama_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer);
