@@ -153,7 +153,8 @@ static inline void tiny_layer(mx_builder *b, const tiny_settings *s, int32_t i_l
     o = s->has_post_norms ? mx_rmsnorm(b, o, "attn.post_norm") : o;
     const mx_value y = mx_add(b, x, o);
     const mx_value z = mx_rmsnorm(b, y, "mlp_norm");
-    const mx_moe_settings moe = {.n_experts = TINY_EXPERTS, .d_ff = TINY_FF, .top_k = 2, .normalize = true};
+    const mx_moe_settings moe = {
+        .n_experts = TINY_EXPERTS, .d_ff = TINY_FF, .route = {.top_k = 2, .normalize = true, .scale = 1}};
     mx_value m = s->has_experts && i_layer == TINY_LAYERS - 1 ? mx_moe_mlp(b, z, "mlp", &moe)
                                                               : mx_glu_mlp(b, z, "mlp", TINY_FF, s->has_bias);
     m = s->has_post_norms ? mx_rmsnorm(b, m, "mlp.post_norm") : m;

@@ -35,6 +35,7 @@ mx_value mx_layer_attention(mx_builder *b, const mx_model_config *c, int32_t i_l
         .scale = (float)(c->attention_scale != 0 ? c->attention_scale : 1 / sqrt(query_scale)),
         .softcap = (float)c->attention_softcap,
         .window = layer->is_sliding ? c->window : 0,
+        .sinks = c->sinks,
     };
     if (layer->rope != MX_LAYER_ROPE_NONE) {
         t = mx_rope(b, t, (int32_t)layer->rope);

@@ -94,6 +94,7 @@ typedef struct mx_model_config {
     double query_scale;       /* scores are q.k / sqrt(query_scale); as defaults, 0: head_dim of the layer */
     double attention_scale;   /* scores are q.k times this; 0: by query_scale */
     double attention_softcap; /* of scores; 0: none. Read by families that have it */
+    const char *sinks;        /* path of a logit a head in the softmax's sum, by layer; NULL: none. Static */
     double embedding_scale;   /* further factors; as defaults, 0: 1 */
     double residual_scale;    /* of what attention and MLP add to the stream (mx_add_residual) */
     double logit_scale;       /* of the logits, before the soft cap */

@@ -149,6 +149,16 @@ static mx_status resolve(void *object, mx_str canonical, mx_weight *out, mx_erro
         if (mx_str_find(path, mx_str_from(rename->name), 0) == MX_STR_NPOS) {
             continue;
         }
+        if (!strchr(rename->other, '*')) {
+            const mx_str name = rewrite(map, path, rename, 0);
+            if (!name.ptr) {
+                return fail_memory(err);
+            }
+            if (mx_weight_exists(map->checkpoint, name)) {
+                return resolve_plain(map, name, out, err);
+            }
+            continue;
+        }
         int64_t n = 0;
         MX_TRY(count_experts(map, path, rename, &n, err));
         if (n > 0) {

@@ -149,7 +149,7 @@ static mx_value attend(mx_builder *b, mx_value q, int32_t i_cache, int32_t v_dim
         .scale = settings->scale,
         .window = settings->window,
         .softcap = settings->softcap,
-        .sinks = MX_NO_WEIGHT,
+        .sinks = settings->sinks ? mx_builder_weight(b, settings->sinks, "", 1, 1, b->shape.n_heads) : MX_NO_WEIGHT,
         .rope = MX_NO_ROPE,
     };
     return emit(b, op, like(b, q, (int64_t)b->shape.n_heads * v_dim), "attention");
@@ -183,7 +183,7 @@ mx_value mx_attention_shared(mx_builder *b, mx_value q, int32_t i_layer, const m
     return MX_NO_VALUE;
 }
 
-static mx_value glu(mx_builder *b, mx_value gate, mx_value up, const char *name)
+mx_value mx_builder_glu(mx_builder *b, mx_value gate, mx_value up, const char *name)
 {
     mx_op op = op_of(b, MX_OP_GLU, gate);
     op.in[1] = up;
@@ -197,46 +197,8 @@ mx_value mx_glu_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff, b
     const int64_t n_out = mx_builder_view_value(b, x)->n_cols;
     const mx_value gate = mx_linear(b, x, part(buffer, path, "gate_proj"), d_ff, has_bias);
     const mx_value up = mx_linear(b, x, part(buffer, path, "up_proj"), d_ff, has_bias);
-    const mx_value h = glu(b, gate, up, part(buffer, path, "glu"));
+    const mx_value h = mx_builder_glu(b, gate, up, part(buffer, path, "glu"));
     return mx_linear(b, h, part(buffer, path, "down_proj"), n_out, has_bias);
-}
-
-static mx_value expert_linear(mx_builder *b, mx_value x, mx_value ids, const char *path, int64_t n_experts,
-                              int64_t n_out)
-{
-    mx_op op = op_of(b, MX_OP_EXPERT_LINEAR, x);
-    op.in[1] = ids;
-    op.u.linear.n_weights = 1;
-    op.u.linear.weights[0] = mx_builder_weight(b, path, "", n_experts, n_out, mx_builder_view_value(b, x)->n_cols);
-    op.u.linear.biases[0] = MX_NO_WEIGHT;
-    mx_value_info info = like(b, x, n_out);
-    info.row_factor = (int32_t)mx_builder_view_value(b, ids)->n_cols;
-    return emit(b, op, info, path);
-}
-
-mx_value mx_moe_mlp(mx_builder *b, mx_value x, const char *path, const mx_moe_settings *s)
-{
-    char buffer[BLOCK_MAX_PATH];
-    const int64_t d_model = mx_builder_view_value(b, x)->n_cols;
-    const mx_value scores = mx_linear(b, x, part(buffer, path, "gate"), s->n_experts, false);
-
-    mx_op route = op_of(b, MX_OP_ROUTE, scores);
-    route.u.route =
-        (mx_route_params){.top_k = s->top_k, .bias = MX_NO_WEIGHT, .normalize = s->normalize, .scale = 1.0f};
-    mx_value_info info = like(b, x, s->top_k);
-    route.out[1] = mx_builder_add_value(b, &info, part(buffer, path, "route.weights"));
-    info.type = MX_VALUE_I32;
-    const mx_value weights = route.out[1];
-    const mx_value ids = emit(b, route, info, part(buffer, path, "route.ids"));
-
-    const mx_value gate = expert_linear(b, x, ids, part(buffer, path, "switch_mlp.gate_proj"), s->n_experts, s->d_ff);
-    const mx_value up = expert_linear(b, x, ids, part(buffer, path, "switch_mlp.up_proj"), s->n_experts, s->d_ff);
-    const mx_value h = glu(b, gate, up, part(buffer, path, "switch_mlp.glu"));
-    const mx_value y = expert_linear(b, h, ids, part(buffer, path, "switch_mlp.down_proj"), s->n_experts, d_model);
-
-    mx_op combine = op_of(b, MX_OP_EXPERT_COMBINE, y);
-    combine.in[1] = weights;
-    return emit(b, combine, same(b, x), path);
 }
 
 mx_value mx_add(mx_builder *b, mx_value x, mx_value y)

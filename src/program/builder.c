@@ -128,6 +128,15 @@ static mx_status check_weight(const mx_weight *w, int64_t n_experts, int64_t n_r
                    (long long)w->n_experts, (long long)w->n_rows, (long long)w->n_cols);
 }
 
+/* Vectors of experts are stored as the rows of one matrix. */
+static void make_vectors(mx_weight *w, int64_t n_experts, int64_t n_rows)
+{
+    if (n_experts > 1 && n_rows == 1 && w->n_experts == 1 && w->n_rows == n_experts && w->quant.mode == MX_QUANT_NONE) {
+        w->n_experts = n_experts;
+        w->n_rows = 1;
+    }
+}
+
 static mx_status resolve(mx_builder *b, const char *path, int64_t n_experts, int64_t n_rows, int64_t n_cols,
                          int32_t *place, mx_error *err)
 {
@@ -137,6 +146,7 @@ static mx_status resolve(mx_builder *b, const char *path, int64_t n_experts, int
     }
     mx_weight w = {0};
     MX_TRY(b->source.resolve(b->source.object, key, &w, err));
+    make_vectors(&w, n_experts, n_rows);
     MX_TRY(check_weight(&w, n_experts, n_rows, n_cols, err));
     *place = mx_builder_add(b, &b->weights, &w, sizeof w);
     return *place < 0 ? MX_OK : mx_strmap_put(&b->weight_places, key, *place, NULL, err);

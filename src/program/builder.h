@@ -43,16 +43,20 @@ typedef struct mx_qkv {
 } mx_qkv;
 
 typedef struct mx_attention_settings {
-    float scale;    /* usually 1 / sqrt(head_dim) */
-    float softcap;  /* 0: none */
-    int32_t window; /* positions that a token sees, its own included; 0: all */
+    float scale;       /* usually 1 / sqrt(head_dim) */
+    float softcap;     /* 0: none */
+    int32_t window;    /* positions that a token sees, its own included; 0: all */
+    const char *sinks; /* path of a logit a head that takes part in the softmax's sum, [n_heads]; NULL: none */
 } mx_attention_settings;
 
 typedef struct mx_moe_settings {
     int64_t n_experts;
-    int64_t d_ff; /* of one expert */
-    int32_t top_k;
-    bool normalize; /* the weights of the chosen experts are divided by their sum */
+    int64_t d_ff;            /* of one expert */
+    mx_route_params route;   /* its bias is found by `choice_bias` */
+    const char *choice_bias; /* path of the bias in the choice of experts, [n_experts]; NULL: none */
+    bool has_router_bias;
+    bool has_expert_bias;
+    bool scales_input; /* the expert reads x times its weight, and its output counts as it is; route.top_k must be 1 */
 } mx_moe_settings;
 
 /* An empty program of this shape. The source must outlive the builder. MX_NO_MEMORY. */
@@ -110,8 +114,11 @@ mx_value mx_attention_shared(mx_builder *b, mx_value q, int32_t i_layer, const m
 /* down_proj(act(gate_proj(x)) * up_proj(x)), with d_ff columns in between. */
 mx_value mx_glu_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff, bool has_bias);
 
-/* The same by top_k of n_experts: router `<path>.gate`, experts `<path>.switch_mlp.{gate,up,down}_proj`. */
+/* The same by route.top_k of n_experts: router `<path>.gate`, experts `<path>.switch_mlp.{gate,up,down}_proj`. */
 mx_value mx_moe_mlp(mx_builder *b, mx_value x, const char *path, const mx_moe_settings *settings);
+
+/* mx_glu_mlp times the sigmoid of the row `gate_path` times x: an expert that every token has, to a degree. */
+mx_value mx_gated_mlp(mx_builder *b, mx_value x, const char *path, const char *gate_path, int64_t d_ff);
 
 /* a + b; x * factor; factor * tanh(x / factor). */
 mx_value mx_add(mx_builder *b, mx_value x, mx_value y);
