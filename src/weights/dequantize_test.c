@@ -250,5 +250,58 @@ MX_TEST(every_format_equals_mlx)
     mx_buf_deinit(&config);
 }
 
-MX_TEST_MAIN(MX_CASE(affine_groups_are_packed_and_read_as_mlx_does),
+/* ---- parts of a matrix ---- */
+
+MX_TEST(rows_and_columns_of_a_matrix_read_as_in_the_whole)
+{
+    enum { N_ROWS = 5, N_COLS = 384, FROM = 128, N = 128 };
+    static const mx_weight formats[] = {
+        {.dtype = MX_DTYPE_F32},
+        {.dtype = MX_DTYPE_BF16},
+        {.quant = {MX_QUANT_AFFINE, 2, 32}, .dtype = MX_DTYPE_F16},
+        {.quant = {MX_QUANT_AFFINE, 3, 64}, .dtype = MX_DTYPE_F32},
+        {.quant = {MX_QUANT_AFFINE, 4, 128}, .dtype = MX_DTYPE_BF16},
+        {.quant = {MX_QUANT_AFFINE, 5, 32}, .dtype = MX_DTYPE_BF16},
+        {.quant = {MX_QUANT_AFFINE, 6, 64}, .dtype = MX_DTYPE_F16},
+        {.quant = {MX_QUANT_AFFINE, 8, 32}, .dtype = MX_DTYPE_F32},
+        {.quant = {MX_QUANT_MXFP4, 4, 32}, .dtype = MX_DTYPE_U8},
+        {.quant = {MX_QUANT_NVFP4, 4, 16}, .dtype = MX_DTYPE_U8},
+        {.quant = {MX_QUANT_MXFP8, 8, 32}, .dtype = MX_DTYPE_U8},
+    };
+    static uint8_t data[N_ROWS * N_COLS * 4];
+    static uint8_t scales[N_ROWS * N_COLS / 16 * 4];
+    static uint8_t biases[N_ROWS * N_COLS / 16 * 4];
+    for (size_t i = 0; i < sizeof data; i++) {
+        data[i] = (uint8_t)(i * i * 7 + i / 3);
+    }
+    for (size_t i = 0; i < sizeof scales; i++) {
+        scales[i] = (uint8_t)(48 + i * 5 % 16);
+        biases[i] = (uint8_t)(48 + i * 7 % 16);
+    }
+    for (size_t k = 0; k < MX_COUNTOF(formats); k++) {
+        float whole[N_COLS];
+        float part[N];
+        mx_weight w = formats[k];
+        w.n_experts = 1;
+        w.n_rows = N_ROWS;
+        w.n_cols = N_COLS;
+        w.data = data;
+        w.scales = w.quant.mode == MX_QUANT_NONE ? NULL : scales;
+        w.biases = w.quant.mode == MX_QUANT_AFFINE ? biases : NULL;
+        w.global_scale = 1;
+        const mx_weight cols = mx_weight_slice_cols(&w, FROM, N);
+        const mx_weight last = mx_weight_slice_rows(&cols, N_ROWS - 1, 1);
+        MX_CHECK_I64(mx_weight_bytes(&cols) * N_COLS, mx_weight_bytes(&w) * N);
+        for (int64_t row = 0; row < N_ROWS; row++) {
+            mx_weight_dequantize_row(&w, 0, row, whole);
+            mx_weight_dequantize_row(&cols, 0, row, part);
+            MX_CHECK(memcmp(part, whole + FROM, sizeof part) == 0);
+        }
+        mx_weight_dequantize_row(&last, 0, 0, part);
+        MX_CHECK(memcmp(part, whole + FROM, sizeof part) == 0);
+    }
+}
+
+MX_TEST_MAIN(MX_CASE(rows_and_columns_of_a_matrix_read_as_in_the_whole),
+             MX_CASE(affine_groups_are_packed_and_read_as_mlx_does),
              MX_CASE(float_groups_are_packed_and_read_as_mlx_does), MX_CASE(every_format_equals_mlx))

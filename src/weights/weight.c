@@ -221,25 +221,24 @@ bool mx_weight_exists(const mx_checkpoint *checkpoint, mx_str path)
     return find_part(checkpoint, path, ".weight") || mx_checkpoint_find(checkpoint, path);
 }
 
-/* Bytes of a row's values, and of its scales. */
-static int64_t row_bytes(const mx_weight *w)
-{
-    return w->quant.mode == MX_QUANT_NONE ? w->n_cols * (int64_t)mx_dtype_size(w->dtype)
-                                          : w->n_cols * w->quant.bits / 8;
-}
-
-static int64_t row_scale_bytes(const mx_weight *w)
-{
-    return w->quant.mode == MX_QUANT_NONE ? 0 : w->n_cols / w->quant.group_size * (int64_t)mx_dtype_size(w->dtype);
-}
-
 mx_weight mx_weight_slice_rows(const mx_weight *w, int64_t from, int64_t n)
 {
     mx_weight part = *w;
     part.n_rows = n;
-    part.data += from * row_bytes(w);
-    part.scales = w->scales ? w->scales + from * row_scale_bytes(w) : NULL;
-    part.biases = w->biases ? w->biases + from * row_scale_bytes(w) : NULL;
+    part.data = mx_weight_row(w, from);
+    part.scales = w->scales ? w->scales + mx_weight_row_scales(w, from) : NULL;
+    part.biases = w->biases ? w->biases + mx_weight_row_scales(w, from) : NULL;
+    return part;
+}
+
+mx_weight mx_weight_slice_cols(const mx_weight *w, int64_t from, int64_t n)
+{
+    mx_weight part = *w;
+    part.n_cols = n;
+    part.n_pitch_cols = w->n_pitch_cols ? w->n_pitch_cols : w->n_cols;
+    part.data = w->data + mx_weight_value_bytes(w, from);
+    part.scales = w->scales ? w->scales + mx_weight_scale_bytes(w, from) : NULL;
+    part.biases = w->biases ? w->biases + mx_weight_scale_bytes(w, from) : NULL;
     return part;
 }
 
@@ -247,7 +246,8 @@ int64_t mx_weight_bytes(const mx_weight *w)
 {
     const mx_weight one = mx_weight_expert(w, 0);
     const int64_t n_scale_parts = one.biases ? 2 : 1;
-    return w->n_experts * w->n_rows * (row_bytes(&one) + n_scale_parts * row_scale_bytes(&one));
+    return w->n_experts * w->n_rows *
+           (mx_weight_value_bytes(&one, w->n_cols) + n_scale_parts * mx_weight_scale_bytes(&one, w->n_cols));
 }
 
 /* Bits [i*bits, (i+1)*bits) of a byte string; a value of up to 8 bits touches two bytes at most. */
@@ -265,13 +265,15 @@ static uint8_t unpack(const uint8_t *row, int64_t i, int32_t bits)
 
 static void dequantize_affine(const mx_weight *w, int64_t row, float *out)
 {
-    const uint8_t *data = w->data + row * row_bytes(w);
+    const uint8_t *data = mx_weight_row(w, row);
+    const uint8_t *scales = w->scales + mx_weight_row_scales(w, row);
+    const uint8_t *biases = w->biases + mx_weight_row_scales(w, row);
     const int64_t step = (int64_t)mx_dtype_size(w->dtype);
     for (int64_t g = 0; g < w->n_cols / w->quant.group_size; g++) {
         float scale;
         float bias;
-        mx_dtype_to_f32(&scale, w->scales + row * row_scale_bytes(w) + g * step, w->dtype, 1);
-        mx_dtype_to_f32(&bias, w->biases + row * row_scale_bytes(w) + g * step, w->dtype, 1);
+        mx_dtype_to_f32(&scale, scales + g * step, w->dtype, 1);
+        mx_dtype_to_f32(&bias, biases + g * step, w->dtype, 1);
         for (int64_t c = g * w->quant.group_size; c < (g + 1) * w->quant.group_size; c++) {
             const float product = scale * (float)unpack(data, c, w->quant.bits);
             out[c] = product + bias;
@@ -281,8 +283,8 @@ static void dequantize_affine(const mx_weight *w, int64_t row, float *out)
 
 static void dequantize_float_mode(const mx_weight *w, int64_t row, float *out)
 {
-    const uint8_t *data = w->data + row * row_bytes(w);
-    const uint8_t *scales = w->scales + row * row_scale_bytes(w);
+    const uint8_t *data = mx_weight_row(w, row);
+    const uint8_t *scales = w->scales + mx_weight_row_scales(w, row);
     for (int64_t c = 0; c < w->n_cols; c++) {
         const uint8_t code = unpack(data, c, w->quant.bits);
         const uint8_t scale_code = scales[c / w->quant.group_size];
@@ -297,7 +299,7 @@ void mx_weight_dequantize_row(const mx_weight *w, int64_t expert, int64_t row, f
 {
     const mx_weight one = mx_weight_expert(w, expert);
     switch (one.quant.mode) {
-    case MX_QUANT_NONE: mx_dtype_to_f32(out, one.data + row * row_bytes(&one), one.dtype, one.n_cols); return;
+    case MX_QUANT_NONE: mx_dtype_to_f32(out, mx_weight_row(&one, row), one.dtype, one.n_cols); return;
     case MX_QUANT_AFFINE: dequantize_affine(&one, row, out); return;
     case MX_QUANT_MXFP4:
     case MX_QUANT_NVFP4:

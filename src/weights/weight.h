@@ -33,10 +33,12 @@ typedef struct mx_quant {
 typedef struct mx_weight {
     mx_str name; /* as in the checkpoint, without ".weight": "model.layers.0.mlp.down_proj"; borrowed */
     mx_quant quant;
-    mx_dtype dtype;    /* of the values (dense), or of scales and biases (affine); U8 for the float modes' scales */
-    int64_t n_experts; /* 1 for a plain matrix */
-    int64_t n_rows;    /* outputs, or vocabulary entries; 1 for a vector */
-    int64_t n_cols;    /* inputs */
+    mx_dtype dtype;       /* of the values (dense), or of scales and biases (affine); U8 for the float modes' scales */
+    int64_t n_experts;    /* 1 for a plain matrix */
+    int64_t n_rows;       /* outputs, or vocabulary entries; 1 for a vector */
+    int64_t n_cols;       /* inputs */
+    int64_t n_pitch_cols; /* columns from one stored row to the next, where this is a part of a wider matrix's columns;
+                             0: n_cols */
     const struct mx_weight *experts; /* [n_experts], each a plain matrix of this shape and format, where the checkpoint
                                         keeps experts apart (data, scales and biases are then NULL); else NULL */
     const uint8_t *data;             /* dense: [n_experts, n_rows, n_cols] dtype; else packed words, each row
@@ -59,9 +61,35 @@ mx_status mx_weight_resolve(const mx_checkpoint *checkpoint, const mx_quant_conf
 /* Whether mx_weight_resolve would find a tensor. */
 bool mx_weight_exists(const mx_checkpoint *checkpoint, mx_str path);
 
-/* Rows [from, from + n) of each expert as a weight of their own; only for n_experts == 1. No copy. Fused q/k/v are
+/* Rows [from, from + n) as a weight of their own; only for n_experts == 1. No copy. Fused q/k/v are
  * split so. The caller has checked the range. */
 mx_weight mx_weight_slice_rows(const mx_weight *w, int64_t from, int64_t n);
+
+/* Columns [from, from + n) likewise: of a quantised weight whole groups, which the caller has checked too. A rank of a
+ * divided model reads its part of the inputs so. */
+mx_weight mx_weight_slice_cols(const mx_weight *w, int64_t from, int64_t n);
+
+/* Bytes of n_cols values as stored, and of their scales (and as many of biases); 0 scales when dense. */
+static inline int64_t mx_weight_value_bytes(const mx_weight *w, int64_t n_cols)
+{
+    return w->quant.mode == MX_QUANT_NONE ? n_cols * (int64_t)mx_dtype_size(w->dtype) : n_cols * w->quant.bits / 8;
+}
+
+static inline int64_t mx_weight_scale_bytes(const mx_weight *w, int64_t n_cols)
+{
+    return w->quant.mode == MX_QUANT_NONE ? 0 : n_cols / w->quant.group_size * (int64_t)mx_dtype_size(w->dtype);
+}
+
+/* Where row `row` of a plain matrix starts: its values, and its scales and biases as offsets into both. */
+static inline const uint8_t *mx_weight_row(const mx_weight *w, int64_t row)
+{
+    return w->data + row * mx_weight_value_bytes(w, w->n_pitch_cols ? w->n_pitch_cols : w->n_cols);
+}
+
+static inline int64_t mx_weight_row_scales(const mx_weight *w, int64_t row)
+{
+    return row * mx_weight_scale_bytes(w, w->n_pitch_cols ? w->n_pitch_cols : w->n_cols);
+}
 
 /* Expert `expert` as a plain matrix of its own, whichever way the checkpoint keeps experts; the weight itself when it
  * is a plain matrix. No copy. Code that reads expert weights goes through here. */
@@ -70,16 +98,11 @@ static inline mx_weight mx_weight_expert(const mx_weight *w, int64_t expert)
     if (w->experts) {
         return w->experts[expert];
     }
-    const bool is_dense = w->quant.mode == MX_QUANT_NONE;
-    const int64_t value_bytes = is_dense ? w->n_cols * (int64_t)mx_dtype_size(w->dtype) : w->n_cols * w->quant.bits / 8;
     mx_weight one = *w;
     one.n_experts = 1;
-    one.data += expert * w->n_rows * value_bytes;
-    if (!is_dense) {
-        const int64_t scale_bytes = w->n_cols / w->quant.group_size * (int64_t)mx_dtype_size(w->dtype);
-        one.scales += expert * w->n_rows * scale_bytes;
-        one.biases = w->biases ? w->biases + expert * w->n_rows * scale_bytes : NULL;
-    }
+    one.data = mx_weight_row(w, expert * w->n_rows);
+    one.scales = w->scales ? w->scales + mx_weight_row_scales(w, expert * w->n_rows) : NULL;
+    one.biases = w->biases ? w->biases + mx_weight_row_scales(w, expert * w->n_rows) : NULL;
     return one;
 }
 

@@ -149,14 +149,14 @@ static uint16_t float_mode_scale(const mx_weight *w, uint8_t byte)
 static uint8_t *write_scales(const mx_packed *packed, const mx_weight *w, uint8_t *dst, int64_t source_row, int64_t g,
                              int32_t row)
 {
-    const int64_t i = source_row * (w->n_cols / packed->group) + g;
+    const int64_t at = mx_weight_row_scales(w, source_row) + mx_weight_scale_bytes(w, g * packed->group);
     const size_t size = mx_dtype_size(packed->scale_dtype);
     if (w->quant.mode == MX_QUANT_AFFINE) {
-        memcpy(dst + (size_t)row * size, w->scales + (size_t)i * size, size);
-        memcpy(dst + (size_t)(MX_TILE_ROWS + row) * size, w->biases + (size_t)i * size, size);
+        memcpy(dst + (size_t)row * size, w->scales + at, size);
+        memcpy(dst + (size_t)(MX_TILE_ROWS + row) * size, w->biases + at, size);
         return dst + 2 * MX_TILE_ROWS * size;
     }
-    const uint16_t scale = float_mode_scale(w, w->scales[i]);
+    const uint16_t scale = float_mode_scale(w, w->scales[at]);
     memcpy(dst + (size_t)row * size, &scale, size);
     return dst + MX_TILE_ROWS * size;
 }
@@ -170,7 +170,7 @@ static void pack_code_row(const mx_packed *packed, const mx_weight *w, uint8_t *
     const int32_t bits = code_bits[packed->code];
     const int64_t n_groups = w->n_cols / packed->group;
     const int64_t group_bytes = (int64_t)packed->group * bits * MX_TILE_ROWS / 8;
-    const uint8_t *src = w->data + source_row * w->n_cols * bits / 8;
+    const uint8_t *src = mx_weight_row(w, source_row);
     uint8_t *dst = tile;
     for (int64_t g = 0; g < n_groups; g++) {
         dst = write_scales(packed, w, dst, source_row, g, row);
@@ -200,7 +200,7 @@ static void pack_code_row(const mx_packed *packed, const mx_weight *w, uint8_t *
 static void pack_dense_row(const mx_packed *packed, const mx_weight *w, uint8_t *tile, int64_t source_row, int32_t row)
 {
     const int64_t size = code_bits[packed->code] / 8;
-    const uint8_t *src = w->data + source_row * w->n_cols * size;
+    const uint8_t *src = mx_weight_row(w, source_row);
     uint8_t *dst = tile;
     for (int64_t c = 0; c < w->n_cols; c++) {
         if (packed->group && c % packed->group == 0) {
