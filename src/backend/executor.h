@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "parallel/communicator.h"
 #include "program/batch.h"
 #include "program/plan.h"
 
@@ -49,8 +50,10 @@ typedef struct mx_executor_options {
     mx_kv_type kv_type;
     int32_t n_threads; /* 0: as many as the machine, its affinity mask and its quota give */
     mx_cpu_mode cpu_mode;
-    const char *cpu_isa; /* "avx2": kernels for this instruction set; NULL: the best that the processor has */
-    int32_t i_device;    /* which GPU, set from the device's name; -1: the first that can be used */
+    const char *cpu_isa;     /* "avx2": kernels for this instruction set; NULL: the best that the processor has */
+    int32_t i_device;        /* which GPU, set from the device's name; -1: the first that can be used */
+    mx_communicator *ranks;  /* of this executor among those that hold a part of each matrix (mx_program.shard), and */
+    mx_communicator *stages; /* among those that hold a part of the layers; borrowed, NULL where there are no others */
 } mx_executor_options;
 
 /* What a device's folder offers: one row in the table of executor.c. */
@@ -75,10 +78,12 @@ mx_status mx_executor_open(const char *device, const mx_plan *plan, const mx_exe
                            mx_executor **out, mx_error *err) MX_NODISCARD;
 
 /* Runs one step. The batch is the engine's and is trusted but for token ids, which are checked: MX_INVALID. MX_DEVICE
- * when the device fails. */
+ * when the device fails. The executors of a divided model each run in a thread of their own, on the same batch; what
+ * their communicator fails with is given too. */
 mx_status mx_executor_run(mx_executor *executor, const mx_batch *batch, mx_error *err) MX_NODISCARD;
 
-/* Logits of the last step, [n_samples, n_vocab] f32, borrowed until the next step. */
+/* Logits of the last step, [n_samples, n_vocab] f32, borrowed until the next step; the same on every rank. NULL in the
+ * stages of a pipeline that do not make them. */
 const float *mx_executor_view_logits(const mx_executor *executor);
 
 /* Copies a slot of a recurrent program's state, for the next step to go on from either. MX_DEVICE when the device

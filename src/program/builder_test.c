@@ -151,10 +151,19 @@ static void lose_weight(mx_program *p, mx_op *op)
     op->u.linear.weights[0] = p->n_weights;
 }
 
+/* Blocks make neither sums over ranks nor messages between stages: pass_shard_test.c has those. */
+static bool is_made_by_blocks(int32_t kind)
+{
+    return kind != MX_OP_ALLREDUCE && kind != MX_OP_ALLGATHER && kind != MX_OP_SEND && kind != MX_OP_RECV;
+}
+
 MX_TEST(the_check_finds_what_is_wrong_in_a_program)
 {
     mx_error err;
     for (int32_t kind = 0; kind < MX_OP_COUNT; kind++) {
+        if (!is_made_by_blocks(kind)) {
+            continue;
+        }
         MX_CHECK_FAILS(check_damaged((mx_op_kind)kind, drop_input, &err), MX_FORMAT, &err, "an input is missing");
         MX_CHECK_FAILS(check_damaged((mx_op_kind)kind, read_past_the_end, &err), MX_FORMAT, &err, "no such value");
         if (kind != MX_OP_KV_APPEND) {
@@ -179,7 +188,7 @@ MX_TEST(prints_every_operation_with_its_roofline)
     MX_CHECK_OK(mx_program_print(&tiny.program, &settings, &out, &err), &err);
     const mx_str text = mx_buf_view(&out);
     for (int32_t i = 0; i < MX_OP_COUNT; i++) {
-        MX_CHECK(mx_str_find(text, mx_str_from(mx_op_infos[i].name), 0) != MX_STR_NPOS);
+        MX_CHECK(!is_made_by_blocks(i) || mx_str_find(text, mx_str_from(mx_op_infos[i].name), 0) != MX_STR_NPOS);
     }
     MX_CHECK(mx_str_find(text, MX_STR("layers.1.mlp.switch_mlp.glu [2T x 40]"), 0) != MX_STR_NPOS);
     mx_buf_deinit(&out);

@@ -275,6 +275,36 @@ static const char *check_combine(const mx_program *p, const mx_op *op)
     return is_shape(info_of(p, op->out[0]), 1, x->n_cols, MX_VALUE_F32) ? NULL : "columns differ";
 }
 
+static const char *check_allreduce(const mx_program *p, const mx_op *op)
+{
+    if (p->shard.n_ranks < 2) {
+        return "there are no other ranks";
+    }
+    const bool fits = same_shape(p, op->in[0], op->out[0]) && info_of(p, op->out[0])->type == MX_VALUE_F32 &&
+                      (op->in[1] == MX_NO_VALUE || same_shape(p, op->in[1], op->out[0]));
+    return fits ? NULL : "shapes differ, or the values are no floats";
+}
+
+static const char *check_allgather(const mx_program *p, const mx_op *op)
+{
+    if (p->shard.n_ranks < 2) {
+        return "there are no other ranks";
+    }
+    const mx_value_info *x = info_of(p, op->in[0]);
+    const mx_value_info *y = info_of(p, op->out[0]);
+    int64_t from = 0;
+    int64_t to = 0;
+    mx_shard_part(y->n_cols, p->shard.i_rank, p->shard.n_ranks, &from, &to);
+    const bool fits = same_rows(x, y) && x->n_cols == to - from && to > from && x->type == y->type;
+    return fits ? NULL : "the input is not this rank's part of the output";
+}
+
+static const char *check_peer(const mx_program *p, const mx_op *op)
+{
+    const int32_t i_stage = op->u.peer.i_stage;
+    return i_stage >= 0 && i_stage < p->shard.n_stages && i_stage != p->shard.i_stage ? NULL : "there is no such stage";
+}
+
 static const op_check checks[MX_OP_COUNT] = {
     [MX_OP_EMBED] = check_embed,
     [MX_OP_GATHER_ROWS] = check_gather,
@@ -290,12 +320,16 @@ static const op_check checks[MX_OP_COUNT] = {
     [MX_OP_ROUTE] = check_route,
     [MX_OP_EXPERT_LINEAR] = check_expert_linear,
     [MX_OP_EXPERT_COMBINE] = check_combine,
+    [MX_OP_ALLREDUCE] = check_allreduce,
+    [MX_OP_ALLGATHER] = check_allgather,
+    [MX_OP_SEND] = check_peer,
+    [MX_OP_RECV] = check_peer,
 };
 
 /* How many inputs an operation of this kind cannot do without. */
 static int32_t n_required_inputs(const mx_op *op)
 {
-    const bool has_optional = op->kind == MX_OP_LINEAR || op->kind == MX_OP_ATTENTION;
+    const bool has_optional = op->kind == MX_OP_LINEAR || op->kind == MX_OP_ATTENTION || op->kind == MX_OP_ALLREDUCE;
     return has_optional ? 1 : mx_op_infos[op->kind].n_in;
 }
 
@@ -354,7 +388,8 @@ static mx_status check_states(const mx_program *p, mx_error *err)
 mx_status mx_program_check(const mx_program *p, mx_error *err)
 {
     MX_TRY(check_states(p, err));
-    if (p->tokens < 0 || p->tokens >= p->n_values || p->logits < 0 || p->logits >= p->n_values) {
+    const bool has_logits = p->shard.i_stage + 1 >= p->shard.n_stages; /* the last stage, or all of the model */
+    if (p->tokens < 0 || p->tokens >= p->n_values || p->logits >= p->n_values || has_logits != (p->logits >= 0)) {
         return mx_fail(err, MX_FORMAT, "a program without an input or an output");
     }
     bool *is_made = mx_calloc((size_t)p->n_values, sizeof *is_made);
@@ -372,8 +407,9 @@ mx_status mx_program_check(const mx_program *p, mx_error *err)
                          name_of(p, op), problem);
         }
     }
-    const mx_value_info *logits = &p->values[p->logits];
-    if (st == MX_OK && (!is_made[p->logits] || logits->rows != MX_ROWS_SAMPLES || logits->n_cols != p->n_vocab)) {
+    const mx_value_info *logits = has_logits ? &p->values[p->logits] : NULL;
+    if (st == MX_OK && logits &&
+        (!is_made[p->logits] || logits->rows != MX_ROWS_SAMPLES || logits->n_cols != p->n_vocab)) {
         st = mx_fail(err, MX_FORMAT, "no operation makes the logits, or they are not [S, n_vocab]");
     }
     mx_free(is_made);

@@ -15,7 +15,8 @@ typedef struct mx_cost_step {
 
 typedef struct mx_cost {
     int64_t weight_bytes; /* as stored; of experts at most one pass over each that can be chosen */
-    int64_t value_bytes;  /* inputs read and outputs written once, 4 bytes a number */
+    int64_t value_bytes;  /* inputs read and outputs written once, 4 bytes a number; what goes over a link between ranks
+                             or stages counts so too, at the speed of memory */
     int64_t cache_bytes;
     int64_t flops; /* a multiply and an add are two; only products and attention count */
 } mx_cost;

@@ -2,10 +2,11 @@
 #include "program/passes.h"
 #include "program/rewrite.h"
 
-/* An append changes the cache, which the next step reads. */
+/* An append changes the cache, which the next step reads; what one stage sends another must take. */
 static bool has_effect(const mx_op *op)
 {
-    return op->kind == MX_OP_KV_APPEND || (op->kind == MX_OP_ATTENTION && op->u.attention.has_append);
+    return op->kind == MX_OP_KV_APPEND || op->kind == MX_OP_SEND || op->kind == MX_OP_RECV ||
+           (op->kind == MX_OP_ATTENTION && op->u.attention.has_append);
 }
 
 static bool is_read(const mx_program *p, const mx_op *op)

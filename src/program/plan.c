@@ -46,7 +46,9 @@ static void find_lifetimes(const mx_program *program, item *items)
         }
     }
     touch(&items[program->tokens], -1);
-    touch(&items[program->logits], program->n_ops);
+    if (program->logits != MX_NO_VALUE) {
+        touch(&items[program->logits], program->n_ops);
+    }
 }
 
 /* Bytes of a value in the largest step, rounded up to MX_PLAN_ALIGN; false past PLAN_MAX_VALUE. */

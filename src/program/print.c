@@ -119,6 +119,12 @@ static mx_status put_params(const mx_program *p, const mx_op *op, mx_buf *out, m
     case MX_OP_SCALE:
     case MX_OP_SOFTCAP: return mx_buf_printf(out, err, " %g", (double)op->u.scale.factor);
     case MX_OP_ROUTE: return put_route(p, op, out, err);
+    case MX_OP_ALLREDUCE:
+        return mx_buf_printf(out, err, " of %d ranks%s", p->shard.n_ranks,
+                             op->in[1] == MX_NO_VALUE ? "" : " + residual");
+    case MX_OP_ALLGATHER: return mx_buf_printf(out, err, " of %d ranks", p->shard.n_ranks);
+    case MX_OP_SEND: return mx_buf_printf(out, err, " to stage %d", op->u.peer.i_stage);
+    case MX_OP_RECV: return mx_buf_printf(out, err, " from stage %d", op->u.peer.i_stage);
     case MX_OP_GATHER_ROWS:
     case MX_OP_RMSNORM:
     case MX_OP_ADD:

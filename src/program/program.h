@@ -149,10 +149,16 @@ typedef struct mx_route_params {
     float jitter; /* of SPARSEMIXER */
 } mx_route_params;
 
+typedef struct mx_peer_params {
+    int32_t i_stage; /* the other stage; what one sends to another arrives in the order of sending */
+} mx_peer_params;
+
 /* Inputs and outputs by kind (LINEAR, EXPERT_LINEAR and ATTENTION above):
  *   EMBED {tokens}   GATHER_ROWS, RMSNORM, SCALE, SOFTCAP, ROPE {x}   ADD {a, b}   GLU {gate, up}   KV_APPEND {k, v}
  *   ROUTE {scores [T, n_experts]} -> {ids [T, top_k] i32, weights [T, top_k]}
- *   EXPERT_COMBINE {x [T * top_k, n_cols], weights [T, top_k]} -> {y [T, n_cols]} */
+ *   EXPERT_COMBINE {x [T * top_k, n_cols], weights [T, top_k]} -> {y [T, n_cols]}
+ *   ALLREDUCE {x, residual or MX_NO_VALUE} -> {y}   ALLGATHER {x [R, part of the columns]} -> {y [R, n_cols]}
+ *   SEND {x}   RECV {} -> {y} */
 typedef struct mx_op {
     mx_op_kind kind;
     int32_t i_layer;             /* -1 outside the layers */
@@ -169,6 +175,7 @@ typedef struct mx_op {
         mx_kv_append_params kv_append;
         mx_attention_params attention;
         mx_route_params route;
+        mx_peer_params peer;
     } u;
 } mx_op;
 
@@ -196,6 +203,22 @@ typedef struct mx_rope_spec {
     float factor;          /* on cos and sin (yarn, longrope); 1 otherwise */
 } mx_rope_spec;
 
+/* Which part this is of a model that is divided among several executors: in each of n_stages groups of layers, n_ranks
+ * hold a part of every matrix (pass_shard.c, pass_cut.c). Counts of 0 mean 1: an undivided model is zeroed. */
+typedef struct mx_shard {
+    int32_t i_rank;
+    int32_t n_ranks;
+    int32_t i_stage;
+    int32_t n_stages;
+} mx_shard;
+
+/* The part of n items that rank i_rank of n_ranks has: [*from, *to). Parts differ by at most one item. */
+static inline void mx_shard_part(int64_t n, int32_t i_rank, int32_t n_ranks, int64_t *from, int64_t *to)
+{
+    *from = n * i_rank / n_ranks;
+    *to = n * (i_rank + 1) / n_ranks;
+}
+
 typedef struct mx_program {
     mx_arena arena; /* owns everything below */
     mx_value_info *values;
@@ -211,7 +234,8 @@ typedef struct mx_program {
     mx_state_spec *states;
     int32_t n_states;
     mx_value tokens; /* input: token ids [T, 1] i32 */
-    mx_value logits; /* output: [S, n_vocab] */
+    mx_value logits; /* output: [S, n_vocab]; MX_NO_VALUE in all stages but the last */
+    mx_shard shard;
     int32_t n_layers;
     int32_t n_ctx; /* positions that a sequence may have */
     int32_t n_vocab;

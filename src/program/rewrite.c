@@ -17,7 +17,7 @@ int32_t mx_rewrite_find_maker(const mx_program *p, mx_value v)
 
 int32_t mx_rewrite_count_reads(const mx_program *p, mx_value v)
 {
-    int32_t n = v == p->logits;
+    int32_t n = v != MX_NO_VALUE && v == p->logits;
     for (int32_t i = 0; i < p->n_ops; i++) {
         for (int32_t j = 0; j < MX_OP_MAX_IN; j++) {
             n += p->ops[i].in[j] == v;

@@ -44,6 +44,9 @@ typedef struct mx_cpu {
     size_t n_thread_bytes;
     int32_t *token_seqs;   /* owned [max_tokens]: the sequence of each token of the step */
     const mx_batch *batch; /* of the running step */
+    mx_status
+        talk_status; /* of the first talk with other executors that failed in this step; later ones are left out */
+    mx_error talk_error;
 } mx_cpu;
 
 /* One thread's part of one operation. */
@@ -88,6 +91,12 @@ void mx_cpu_route(const mx_cpu_task *task);
 void mx_cpu_expert_linear(const mx_cpu_task *task);
 void mx_cpu_expert_combine(const mx_cpu_task *task);
 
+void mx_cpu_allreduce(const mx_cpu_task *task);
+void mx_cpu_allgather(const mx_cpu_task *task);
+void mx_cpu_send(const mx_cpu_task *task);
+void mx_cpu_recv(const mx_cpu_task *task);
+
+mx_cpu_need mx_cpu_allgather_need(const mx_cpu *cpu, const mx_op *op);
 mx_cpu_need mx_cpu_linear_need(const mx_cpu *cpu, const mx_op *op);
 mx_cpu_need mx_cpu_attention_need(const mx_cpu *cpu, const mx_op *op);
 mx_cpu_need mx_cpu_route_need(const mx_cpu *cpu, const mx_op *op);
@@ -107,6 +116,13 @@ void mx_cpu_split(const mx_cpu_task *task, int64_t n, int64_t *from, int64_t *to
 
 /* Waits for the other threads of the operation. */
 void mx_cpu_barrier(const mx_cpu_task *task);
+
+/* The communicator to talk through: for thread 0, as long as nothing has failed in this step; NULL for all others.
+ * mx_cpu_end_talk keeps what went wrong, for the end of the step: the values are not to be used then, but stay in
+ * range. */
+mx_communicator *mx_cpu_ranks(const mx_cpu_task *task);
+mx_communicator *mx_cpu_stages(const mx_cpu_task *task);
+void mx_cpu_end_talk(const mx_cpu_task *task, mx_status st, const mx_error *err);
 
 /* A vector of the program as f32, or NULL for MX_NO_WEIGHT. */
 const float *mx_cpu_vector(const mx_cpu *cpu, int32_t weight);

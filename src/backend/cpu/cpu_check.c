@@ -96,6 +96,21 @@ mx_status mx_cpu_check_program(const mx_program *program, const mx_cpu_op *ops, 
     return MX_OK;
 }
 
+static mx_status check_communicator(const mx_communicator *c, const char *what, int32_t i, int32_t n, mx_error *err)
+{
+    if (n <= 1 || (c && c->i_rank == i && c->n_ranks == n)) {
+        return MX_OK;
+    }
+    return mx_fail(err, MX_INVALID, "the program is of %s %d of %d, its communicator of %d of %d", what, i, n,
+                   c ? c->i_rank : 0, c ? c->n_ranks : 0);
+}
+
+mx_status mx_cpu_check_shard(const mx_shard *shard, const mx_executor_options *options, mx_error *err)
+{
+    MX_TRY(check_communicator(options->ranks, "rank", shard->i_rank, shard->n_ranks, err));
+    return check_communicator(options->stages, "stage", shard->i_stage, shard->n_stages, err);
+}
+
 static void visit_norm(const mx_norm_params *norm, void (*visit)(void *arg, int32_t weight), void *arg)
 {
     if (norm->weight != MX_NO_WEIGHT) {

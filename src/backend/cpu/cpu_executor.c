@@ -190,14 +190,21 @@ static mx_status cpu_run(mx_executor *executor, const mx_batch *batch, mx_error 
         }
     }
     cpu->batch = batch;
+    cpu->talk_status = MX_OK;
     mx_pool_run(cpu->pool, run_thread, cpu);
     cpu->batch = NULL;
-    return MX_OK;
+    if (cpu->talk_status != MX_OK && err) {
+        *err = cpu->talk_error;
+    }
+    return cpu->talk_status;
 }
 
 static const float *cpu_view_logits(const mx_executor *executor)
 {
     const mx_cpu *cpu = (const mx_cpu *)executor;
+    if (cpu->program->logits == MX_NO_VALUE) {
+        return NULL;
+    }
     return (const float *)((const uint8_t *)cpu->scratch.ptr + cpu->plan->offsets[cpu->program->logits]);
 }
 
@@ -258,6 +265,7 @@ static mx_status cpu_open(const mx_plan *plan, const mx_executor_options *option
         .kernels = kernels,
     };
     MX_TRY_OR(done, st, mx_cpu_check_program(plan->program, cpu->ops, err));
+    MX_TRY_OR(done, st, mx_cpu_check_shard(&plan->program->shard, options, err));
     MX_TRY_OR(done, st, mx_pool_open(options->n_threads, &cpu->pool, err));
     MX_TRY_OR(done, st, copy_vectors(cpu, err));
     if (options->cpu_mode != MX_CPU_REFERENCE) {

@@ -45,6 +45,24 @@ void mx_cpu_barrier(const mx_cpu_task *task)
     mx_pool_barrier(task->cpu->pool);
 }
 
+mx_communicator *mx_cpu_ranks(const mx_cpu_task *task)
+{
+    return task->i_thread == 0 && task->cpu->talk_status == MX_OK ? task->cpu->options.ranks : NULL;
+}
+
+mx_communicator *mx_cpu_stages(const mx_cpu_task *task)
+{
+    return task->i_thread == 0 && task->cpu->talk_status == MX_OK ? task->cpu->options.stages : NULL;
+}
+
+void mx_cpu_end_talk(const mx_cpu_task *task, mx_status st, const mx_error *err)
+{
+    task->cpu->talk_status = st;
+    if (st != MX_OK) {
+        task->cpu->talk_error = *err;
+    }
+}
+
 const float *mx_cpu_vector(const mx_cpu *cpu, int32_t weight)
 {
     return weight == MX_NO_WEIGHT ? NULL : cpu->vectors[weight];

@@ -16,4 +16,8 @@ const mx_cpu_op mx_cpu_reference_ops[MX_OP_COUNT] = {
     [MX_OP_ROUTE] = {mx_cpu_route, mx_cpu_route_need},
     [MX_OP_EXPERT_LINEAR] = {mx_cpu_expert_linear, mx_cpu_expert_linear_need},
     [MX_OP_EXPERT_COMBINE] = {mx_cpu_expert_combine, NULL},
+    [MX_OP_ALLREDUCE] = {mx_cpu_allreduce, NULL},
+    [MX_OP_ALLGATHER] = {mx_cpu_allgather, mx_cpu_allgather_need},
+    [MX_OP_SEND] = {mx_cpu_send, NULL},
+    [MX_OP_RECV] = {mx_cpu_recv, NULL},
 };
