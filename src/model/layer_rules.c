@@ -1,9 +1,8 @@
 /* layer_rules.c - which layers slide: the few rules that families share (family.h). */
 #include "model/family.h"
 
-/* "layer_types": ["sliding_attention", "full_attention", ...]; *found is false where there is none. */
-static mx_status read_layer_types(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, bool *found,
-                                  mx_error *err)
+mx_status mx_sliding_by_types(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, bool *found,
+                              mx_error *err)
 {
     yyjson_val *arr = NULL;
     MX_TRY(mx_json_get_arr(obj, "layer_types", &arr, err));
@@ -47,7 +46,7 @@ mx_status mx_sliding_after_full(yyjson_val *obj, const mx_model_config *config, 
     if (!is_used) {
         return MX_OK;
     }
-    MX_TRY(read_layer_types(obj, config, layers, &found, err));
+    MX_TRY(mx_sliding_by_types(obj, config, layers, &found, err));
     for (int32_t i = 0; i < config->n_layers && !found; i++) {
         layers[i].is_sliding = i >= n_full;
     }
@@ -60,9 +59,19 @@ mx_status mx_sliding_pattern(yyjson_val *obj, const mx_model_config *config, mx_
     int64_t pattern = 6;                                                                  /* Gemma 3's */
     MX_TRY(mx_json_get_i64(obj, "_sliding_window_pattern", 1, INT32_MAX, &pattern, err)); /* as transformers saves it */
     MX_TRY(mx_json_get_i64(obj, "sliding_window_pattern", 1, INT32_MAX, &pattern, err));
-    MX_TRY(read_layer_types(obj, config, layers, &found, err));
+    MX_TRY(mx_sliding_by_types(obj, config, layers, &found, err));
     for (int32_t i = 0; i < config->n_layers && !found; i++) {
         layers[i].is_sliding = (i + 1) % pattern != 0;
+    }
+    return MX_OK;
+}
+
+mx_status mx_sliding_alternate(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, mx_error *err)
+{
+    bool found = false;
+    MX_TRY(mx_sliding_by_types(obj, config, layers, &found, err));
+    for (int32_t i = 0; i < config->n_layers && !found; i++) {
+        layers[i].is_sliding = i % 2 == 0;
     }
     return MX_OK;
 }

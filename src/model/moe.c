@@ -65,6 +65,15 @@ mx_status mx_sparse_by_step(yyjson_val *obj, const mx_model_config *c, mx_layer_
     return MX_OK;
 }
 
+mx_status mx_moe_experts_are_mlps(yyjson_val *obj, mx_arena *arena, mx_model_config *c, mx_error *err)
+{
+    (void)obj;
+    (void)arena;
+    (void)err;
+    c->d_ff_expert = c->d_ff;
+    return MX_OK;
+}
+
 mx_moe_settings mx_moe_settings_of(const mx_model_config *c)
 {
     return (mx_moe_settings){
@@ -101,8 +110,7 @@ mx_value mx_moe_layer_mlp(mx_builder *b, const mx_model_config *c, int32_t i_lay
                : mx_add(b, y, mx_glu_mlp(b, x, "mlp.shared_experts", c->d_ff_expert * moe->n_shared, c->has_mlp_bias));
 }
 
-void mx_moe_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer, bool has_head_norms,
-                  const mx_moe_settings *settings)
+mx_value mx_moe_attention(mx_builder *b, const mx_model_config *c, int32_t i_layer, bool has_head_norms)
 {
     const mx_value x = mx_stream(b);
     mx_qkv t = mx_linear_qkv(b, mx_rmsnorm(b, x, "input_layernorm"), "self_attn", c->has_qkv_bias);
@@ -111,7 +119,13 @@ void mx_moe_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer, bool
         t.k = mx_rmsnorm_heads(b, t.k, "self_attn.k_norm");
     }
     const mx_value a = mx_layer_attention(b, c, i_layer, t);
-    const mx_value y = mx_add(b, x, mx_linear(b, a, "self_attn.o_proj", c->d_model, c->has_o_bias));
+    return mx_add(b, x, mx_linear(b, a, "self_attn.o_proj", c->d_model, c->has_o_bias));
+}
+
+void mx_moe_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer, bool has_head_norms,
+                  const mx_moe_settings *settings)
+{
+    const mx_value y = mx_moe_attention(b, c, i_layer, has_head_norms);
     const mx_value z = mx_rmsnorm(b, y, "post_attention_layernorm");
     mx_set_stream(b, mx_add(b, y, mx_moe_layer_mlp(b, c, i_layer, z, settings)));
 }

@@ -34,6 +34,9 @@ mx_status mx_sparse_after_dense(yyjson_val *obj, const mx_model_config *c, mx_la
 mx_status mx_sparse_all(yyjson_val *obj, const mx_model_config *c, mx_layer_config *layers, mx_error *err);
 mx_status mx_sparse_by_step(yyjson_val *obj, const mx_model_config *c, mx_layer_config *layers, mx_error *err);
 
+/* For `read`: the width of an expert is "intermediate_size". */
+mx_status mx_moe_experts_are_mlps(yyjson_val *obj, mx_arena *arena, mx_model_config *c, mx_error *err);
+
 /* Softmax over all experts, the top_k of them, normalised if the configuration says so: to be changed by the family. */
 mx_moe_settings mx_moe_settings_of(const mx_model_config *c);
 
@@ -46,8 +49,11 @@ mx_moe_settings mx_moe_settings_of_v3(const mx_model_config *c);
 mx_value mx_moe_layer_mlp(mx_builder *b, const mx_model_config *c, int32_t i_layer, mx_value x,
                           const mx_moe_settings *settings);
 
-/* Llama's layer with such an MLP, norms on the heads of queries and keys if has_head_norms, and biases where the
- * configuration has them. */
+/* Up to the stream after the attention, which is returned: Llama's, with norms on the heads of queries and keys if
+ * has_head_norms, and biases where the configuration has them. */
+mx_value mx_moe_attention(mx_builder *b, const mx_model_config *c, int32_t i_layer, bool has_head_norms);
+
+/* Such an attention and such an MLP. */
 void mx_moe_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer, bool has_head_norms,
                   const mx_moe_settings *settings);
 

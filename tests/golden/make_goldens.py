@@ -16,8 +16,9 @@ What is made is said by the tables CASES of cases/*.py: by name
     runs, n_ctx lengths of the token sequences, and the context of each (max_position_embeddings without)
     weights     a function of (config, rng) that makes the tensors, or arguments for llama_like
     dtype       F32, BF16 or F16, of tensors that are not quantised, and of scales
-    layout      "mlx": experts stacked
+    layout      "mlx": experts stacked; or a function of expert_layouts.py
     quant       a function from a path to how it is quantised; default: "quantization" without the entries by path
+    finish      a function that changes the tensors to write
     prefix, extras, wrap   the tensors' names, further tensors, and the configuration as they are published
     reference   "mlx": mlx-lm is the independent implementation, where transformers lacks the family
     check_mlx   mlx-lm can run the folder
@@ -38,7 +39,7 @@ import tempfile
 
 import numpy as np
 
-from tiny_checkpoint import llama_like, per_layer, stack_experts, store, write_safetensors
+from tiny_checkpoint import laid_out, llama_like, per_layer, store, write_safetensors
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OUT = os.path.join(HERE, "logits")
@@ -108,7 +109,7 @@ def make(name, case, check_mlx):
     logits = (run_mlx_plain if case.get("reference") == "mlx" else run_reference)(plain_config, meant, runs)
 
     if "default" in case:
-        source = stack_experts(tensors)
+        source = laid_out(tensors, case)
         config["quantization"] = {**case["default"], **per_layer(source, case["quant"], case["default"])}
     if "quantization" in config:
         config["quantization_config"] = config["quantization"]

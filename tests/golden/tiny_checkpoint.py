@@ -203,10 +203,22 @@ def unstack(name, value, like):
     return {f"{head}.mlp.experts.{e}.{tail}": value[e] for e in range(value.shape[0])}
 
 
+def laid_out(tensors, case):
+    """The tensors under the names that the case stores; a layout of its own (expert_layouts.py) gives parts of tensors
+    with functions that put their values back."""
+    layout = case.get("layout")
+    if callable(layout):
+        return {name: part.array for name, part in layout(tensors).items()}
+    return stack_experts(tensors) if layout == "mlx" else tensors
+
+
 def store(tensors, case):
     """(tensors to write, the float32 values that they mean under the original names)"""
     dtype, plan, stored, meant = case.get("dtype", "F32"), case.get("quant"), {}, {}
-    source = stack_experts(tensors) if case.get("layout") == "mlx" else tensors
+    source = laid_out(tensors, case)
+    parts_of = case["layout"](tensors) if callable(case.get("layout")) else None
+    if parts_of:
+        meant = {name: np.zeros_like(a) for name, a in tensors.items()}
     for name, a in source.items():
         path = name[:-len(".weight")] if name.endswith(".weight") else None
         how = plan(path) if plan and path and a.ndim > 1 else None
@@ -216,7 +228,12 @@ def store(tensors, case):
         else:
             stored[name] = (a, dtype)
             value = rounded(a, dtype)
-        meant.update(unstack(name, value, tensors))
+        if parts_of:
+            parts_of[name].put(meant, value)
+        else:
+            meant.update(unstack(name, value, tensors))
+    if "finish" in case:
+        stored = case["finish"](stored)
     prefix = case.get("prefix")
     if prefix:
         stored = {prefix(name): part for name, part in stored.items()}
