@@ -32,6 +32,7 @@ typedef struct tiny_settings {
     bool has_bias;
     bool has_experts; /* in the last layer */
     bool has_caps;    /* soft caps on scores and logits, a scaled embedding */
+    bool is_like_gpt; /* layer norms before MLPs, of which the first is plain, and learned positions */
     int32_t window;
     bool is_tied;
 } tiny_settings;
@@ -129,6 +130,7 @@ static inline void tiny_add_all(tiny_decoder *tiny)
         {"mlp.switch_mlp.down_proj", TINY_EXPERTS, TINY_MODEL, TINY_FF},
     };
     tiny_add(tiny, "embed", 1, TINY_VOCAB, TINY_MODEL);
+    tiny_add(tiny, "positions", 1, TINY_CTX, TINY_MODEL);
     tiny_add(tiny, "norm", 1, 1, TINY_MODEL);
     tiny_add(tiny, "head", 1, TINY_VOCAB, TINY_MODEL);
     for (int32_t i = 0; i < TINY_LAYERS; i++) {
@@ -152,10 +154,11 @@ static inline void tiny_layer(mx_builder *b, const tiny_settings *s, int32_t i_l
     mx_value o = mx_linear(b, a, "attn.o_proj", TINY_MODEL, s->has_bias);
     o = s->has_post_norms ? mx_rmsnorm(b, o, "attn.post_norm") : o;
     const mx_value y = mx_add(b, x, o);
-    const mx_value z = mx_rmsnorm(b, y, "mlp_norm");
+    const mx_value z = s->is_like_gpt ? mx_norm(b, y, "mlp_norm") : mx_rmsnorm(b, y, "mlp_norm");
     const mx_moe_settings moe = {
         .n_experts = TINY_EXPERTS, .d_ff = TINY_FF, .route = {.top_k = 2, .normalize = true, .scale = 1}};
     mx_value m = s->has_experts && i_layer == TINY_LAYERS - 1 ? mx_moe_mlp(b, z, "mlp", &moe)
+                 : s->is_like_gpt && i_layer == 0             ? mx_plain_mlp(b, z, "mlp", TINY_FF, s->has_bias)
                                                               : mx_glu_mlp(b, z, "mlp", TINY_FF, s->has_bias);
     m = s->has_post_norms ? mx_rmsnorm(b, m, "mlp.post_norm") : m;
     mx_set_stream(b, mx_add(b, y, m));
@@ -167,6 +170,9 @@ static inline mx_value tiny_build_blocks(mx_builder *b, const tiny_settings *s)
     const mx_rope_spec rope = {.rot_dim = TINY_HEAD_DIM, .inv_freq = inv_freq, .factor = 1.0f};
     (void)mx_builder_add_rope(b, &rope);
     mx_set_stream(b, mx_embed(b, "embed", s->has_caps ? 3.0f : 1.0f));
+    if (s->is_like_gpt) {
+        mx_set_stream(b, mx_add_positions(b, mx_stream(b), "positions", TINY_CTX));
+    }
     for (int32_t i = 0; i < TINY_LAYERS; i++) {
         mx_builder_set_layer(b, i);
         tiny_layer(b, s, i);
@@ -187,6 +193,7 @@ static inline mx_status tiny_decoder_build(tiny_decoder *tiny, const tiny_settin
                                     .d_model = TINY_MODEL,
                                     .n_vocab = TINY_VOCAB,
                                     .norm_eps = 1e-5f,
+                                    .norm = MX_NORM_LAYER,
                                     .act = MX_ACT_SILU};
     *tiny = (tiny_decoder){.random = 1};
     mx_arena_init(&tiny->arena, (size_t)1 << 24);

@@ -53,6 +53,13 @@ mx_value mx_embed(mx_builder *b, const char *path, float scale)
     return emit(b, op, (mx_value_info){.rows = MX_ROWS_TOKENS, .row_factor = 1, .n_cols = b->shape.d_model}, path);
 }
 
+mx_value mx_add_positions(mx_builder *b, mx_value x, const char *path, int64_t n_positions)
+{
+    mx_op op = op_of(b, MX_OP_ADD_POSITIONS, x);
+    op.u.position.weight = mx_builder_weight(b, path, "", 1, n_positions, mx_builder_view_value(b, x)->n_cols);
+    return emit(b, op, same(b, x), path);
+}
+
 mx_value mx_gather_samples(mx_builder *b, mx_value x)
 {
     mx_value_info info = same(b, x);
@@ -68,8 +75,35 @@ static mx_value norm_groups(mx_builder *b, mx_value x, const char *path, int64_t
         .eps = b->shape.norm_eps,
         .weight_offset = b->shape.norm_weight_offset,
         .n_group_cols = n_group_cols,
+        .bias = MX_NO_WEIGHT,
     };
     return emit(b, op, same(b, x), path ? path : "norm");
+}
+
+static mx_value layernorm(mx_builder *b, mx_value x, const char *path)
+{
+    const int64_t n_cols = mx_builder_view_value(b, x)->n_cols;
+    mx_op op = op_of(b, MX_OP_LAYERNORM, x);
+    op.u.norm = (mx_norm_params){
+        .weight = MX_NO_WEIGHT,
+        .eps = b->shape.norm_eps,
+        .weight_offset = b->shape.norm_weight_offset,
+        .n_group_cols = n_cols,
+        .is_centered = true,
+        .bias = MX_NO_WEIGHT,
+    };
+    if (b->shape.norm != MX_NORM_LAYER_BARE) {
+        op.u.norm.weight = mx_builder_weight(b, path, "", 1, 1, n_cols);
+    }
+    if (b->shape.norm == MX_NORM_LAYER_BIAS) {
+        op.u.norm.bias = mx_builder_weight(b, path, ".bias", 1, 1, n_cols);
+    }
+    return emit(b, op, same(b, x), path);
+}
+
+mx_value mx_norm(mx_builder *b, mx_value x, const char *path)
+{
+    return b->shape.norm == MX_NORM_RMS ? mx_rmsnorm(b, x, path) : layernorm(b, x, path);
 }
 
 mx_value mx_rmsnorm(mx_builder *b, mx_value x, const char *path)
@@ -198,6 +232,17 @@ mx_value mx_glu_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff, b
     const mx_value gate = mx_linear(b, x, part(buffer, path, "gate_proj"), d_ff, has_bias);
     const mx_value up = mx_linear(b, x, part(buffer, path, "up_proj"), d_ff, has_bias);
     const mx_value h = mx_builder_glu(b, gate, up, part(buffer, path, "glu"));
+    return mx_linear(b, h, part(buffer, path, "down_proj"), n_out, has_bias);
+}
+
+mx_value mx_plain_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff, bool has_bias)
+{
+    char buffer[BLOCK_MAX_PATH];
+    const int64_t n_out = mx_builder_view_value(b, x)->n_cols;
+    const mx_value up = mx_linear(b, x, part(buffer, path, "up_proj"), d_ff, has_bias);
+    mx_op op = op_of(b, MX_OP_ACTIVATION, up);
+    op.u.glu.act = b->shape.act;
+    const mx_value h = emit(b, op, same(b, up), part(buffer, path, "act"));
     return mx_linear(b, h, part(buffer, path, "down_proj"), n_out, has_bias);
 }
 

@@ -21,6 +21,14 @@ typedef struct mx_weight_source {
     mx_status (*resolve)(void *object, mx_str path, mx_weight *out, mx_error *err);
 } mx_weight_source;
 
+/* The norm of a model's layers. */
+typedef enum mx_norm_kind {
+    MX_NORM_RMS,
+    MX_NORM_LAYER,      /* a weight */
+    MX_NORM_LAYER_BIAS, /* a weight and a bias */
+    MX_NORM_LAYER_BARE, /* neither */
+} mx_norm_kind;
+
 /* What the blocks know of the model. */
 typedef struct mx_builder_shape {
     int32_t n_layers;
@@ -32,7 +40,8 @@ typedef struct mx_builder_shape {
     int64_t n_vocab;
     float norm_eps;
     float norm_weight_offset; /* 1 for Gemma's (1 + w) */
-    mx_activation act;        /* of GLU blocks */
+    mx_norm_kind norm;        /* of mx_norm */
+    mx_activation act;        /* of MLPs */
 } mx_builder_shape;
 
 typedef struct mx_builder mx_builder;
@@ -86,12 +95,18 @@ void mx_set_stream(mx_builder *b, mx_value x);
 /* Rows of the table at `path` for this step's tokens, times scale: [T, d_model]. */
 mx_value mx_embed(mx_builder *b, const char *path, float scale);
 
+/* x plus the rows of the table at `path` for the tokens' positions. The table has n_positions rows, at least n_ctx. */
+mx_value mx_add_positions(mx_builder *b, mx_value x, const char *path, int64_t n_positions);
+
 /* The rows whose logits are wanted: [S, n_cols of x]. */
 mx_value mx_gather_samples(mx_builder *b, mx_value x);
 
 /* Root-mean-square norm over whole rows, or over each head's head_dim columns. path NULL: without weights. */
 mx_value mx_rmsnorm(mx_builder *b, mx_value x, const char *path);
 mx_value mx_rmsnorm_heads(mx_builder *b, mx_value x, const char *path);
+
+/* The norm that the shape names, over whole rows. */
+mx_value mx_norm(mx_builder *b, mx_value x, const char *path);
 
 /* x times the transpose of the weight at `path`, which must be [n_out, n_cols of x]; plus `<path>.bias` [n_out]. */
 mx_value mx_linear(mx_builder *b, mx_value x, const char *path, int64_t n_out, bool has_bias);
@@ -114,7 +129,11 @@ mx_value mx_attention_shared(mx_builder *b, mx_value q, int32_t i_layer, const m
 /* down_proj(act(gate_proj(x)) * up_proj(x)), with d_ff columns in between. */
 mx_value mx_glu_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff, bool has_bias);
 
-/* The same by route.top_k of n_experts: router `<path>.gate`, experts `<path>.switch_mlp.{gate,up,down}_proj`. */
+/* down_proj(act(up_proj(x))), with d_ff columns in between. */
+mx_value mx_plain_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff, bool has_bias);
+
+/* The same as mx_glu_mlp by route.top_k of n_experts: router `<path>.gate`, experts
+ * `<path>.switch_mlp.{gate,up,down}_proj`. */
 mx_value mx_moe_mlp(mx_builder *b, mx_value x, const char *path, const mx_moe_settings *settings);
 
 /* mx_glu_mlp times the sigmoid of the row `gate_path` times x: an expert that every token has, to a degree. */

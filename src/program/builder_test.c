@@ -6,8 +6,12 @@
 #include "tests/test.h"
 #include "tests/tiny_decoder.h"
 
-static const tiny_settings everything = {
-    .has_head_norms = true, .has_post_norms = true, .has_bias = true, .has_experts = true, .has_caps = true};
+static const tiny_settings everything = {.has_head_norms = true,
+                                         .has_post_norms = true,
+                                         .has_bias = true,
+                                         .has_experts = true,
+                                         .has_caps = true,
+                                         .is_like_gpt = true};
 
 MX_TEST(a_program_of_all_blocks_is_well_formed)
 {
@@ -78,7 +82,8 @@ MX_TEST(every_failing_allocation_is_reported)
                                         .n_kv_heads = TINY_KV_HEADS,
                                         .head_dim = TINY_HEAD_DIM,
                                         .d_model = TINY_MODEL,
-                                        .n_vocab = TINY_VOCAB};
+                                        .n_vocab = TINY_VOCAB,
+                                        .norm = MX_NORM_LAYER};
         mx_builder *b = NULL;
         mx_mem_fail_at(n);
         mx_status st = mx_builder_new(&shape, (mx_weight_source){&tiny, tiny_resolve}, &b, &err);

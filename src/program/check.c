@@ -49,6 +49,9 @@ static const char *check_norm(const mx_program *p, const mx_norm_params *norm, i
     if (norm->n_group_cols != n_group_cols) {
         return "the norm's group is not of the right size";
     }
+    if (norm->is_centered && !is_vector(p, norm->bias, 1, n_group_cols)) {
+        return "the norm's bias does not fit its group";
+    }
     return is_vector(p, norm->weight, 1, n_group_cols) ? NULL : "the norm's weight does not fit its group";
 }
 
@@ -65,6 +68,19 @@ static const char *check_embed(const mx_program *p, const mx_op *op)
     return w->n_experts == 1 && w->n_rows == p->n_vocab && w->n_cols == y->n_cols ? NULL : "the table does not fit";
 }
 
+static const char *check_positions(const mx_program *p, const mx_op *op)
+{
+    const mx_value_info *x = info_of(p, op->in[0]);
+    if (x->rows != MX_ROWS_TOKENS || x->row_factor != 1 || !same_shape(p, op->in[0], op->out[0])) {
+        return "rows must be those of tokens";
+    }
+    if (!has_weight(p, op->u.position.weight)) {
+        return "there is no such weight";
+    }
+    const mx_weight *w = &p->weights[op->u.position.weight];
+    return w->n_experts == 1 && w->n_rows >= p->n_ctx && w->n_cols == x->n_cols ? NULL : "the table does not fit";
+}
+
 static const char *check_gather(const mx_program *p, const mx_op *op)
 {
     const mx_value_info *x = info_of(p, op->in[0]);
@@ -75,8 +91,11 @@ static const char *check_gather(const mx_program *p, const mx_op *op)
     return is_shape(y, 1, x->n_cols, x->type) ? NULL : "columns differ";
 }
 
-static const char *check_rmsnorm(const mx_program *p, const mx_op *op)
+static const char *check_norm_op(const mx_program *p, const mx_op *op)
 {
+    if (op->u.norm.is_centered != (op->kind == MX_OP_LAYERNORM)) {
+        return "the parameters are those of another norm";
+    }
     const int64_t n_cols = info_of(p, op->in[0])->n_cols;
     const int64_t n_group_cols = op->u.norm.n_group_cols;
     if (n_group_cols < 1 || n_cols % n_group_cols != 0 || !same_shape(p, op->in[0], op->out[0])) {
@@ -100,7 +119,8 @@ static const char *check_weights(const mx_program *p, const mx_op *op)
 {
     const mx_linear_params *lin = &op->u.linear;
     const int64_t n_in = info_of(p, op->in[0])->n_cols;
-    if (lin->n_weights < 1 || lin->n_weights > MX_OP_MAX_OUT || (lin->has_glu && lin->n_weights != 2)) {
+    if (lin->n_weights < 1 || lin->n_weights > MX_OP_MAX_OUT || (lin->has_glu && lin->n_weights != 2) ||
+        (lin->has_act && (lin->has_glu || lin->n_weights != 1))) {
         return "the number of weights is wrong";
     }
     for (int32_t i = 0; i < lin->n_weights; i++) {
@@ -207,6 +227,9 @@ static const char *check_fused_attention(const mx_program *p, const mx_op *op)
     }
     const char *problem = check_kv(p, a->i_cache, op->in[1], op->in[2]);
     const int32_t k_dim = problem ? 0 : p->caches[a->i_cache].k_dim;
+    if (!problem && a->has_qk_norm && (a->q_norm.is_centered || a->k_norm.is_centered)) {
+        problem = "norms of queries and keys must be RMSNORM";
+    }
     if (!problem && a->has_qk_norm) {
         problem = check_norm(p, &a->q_norm, k_dim);
     }
@@ -307,11 +330,14 @@ static const char *check_peer(const mx_program *p, const mx_op *op)
 
 static const op_check checks[MX_OP_COUNT] = {
     [MX_OP_EMBED] = check_embed,
+    [MX_OP_ADD_POSITIONS] = check_positions,
     [MX_OP_GATHER_ROWS] = check_gather,
-    [MX_OP_RMSNORM] = check_rmsnorm,
+    [MX_OP_RMSNORM] = check_norm_op,
+    [MX_OP_LAYERNORM] = check_norm_op,
     [MX_OP_ADD] = check_binary,
     [MX_OP_SCALE] = check_unary,
     [MX_OP_SOFTCAP] = check_unary,
+    [MX_OP_ACTIVATION] = check_unary,
     [MX_OP_GLU] = check_binary,
     [MX_OP_LINEAR] = check_linear,
     [MX_OP_ROPE] = check_rope,

@@ -15,9 +15,10 @@ static int64_t bytes_of_value(const mx_program *p, mx_value v, const mx_cost_ste
     return v == MX_NO_VALUE ? 0 : n_rows(&p->values[v], step) * p->values[v].n_cols * BYTES_PER_VALUE;
 }
 
-static void add_embed(const mx_program *p, const mx_op *op, const mx_cost_step *step, mx_cost *cost)
+/* A row of a table for each token. */
+static void add_table_rows(const mx_program *p, const mx_op *op, const mx_cost_step *step, mx_cost *cost)
 {
-    const mx_weight *w = &p->weights[op->u.embed.weight];
+    const mx_weight *w = &p->weights[op->kind == MX_OP_EMBED ? op->u.embed.weight : op->u.position.weight];
     cost->weight_bytes += mx_weight_bytes(w) / w->n_rows * step->n_tokens;
 }
 
@@ -63,8 +64,8 @@ mx_cost mx_cost_of(const mx_program *p, const mx_op *op, const mx_cost_step *ste
     for (int32_t i = 0; i < MX_OP_MAX_OUT; i++) {
         cost.value_bytes += bytes_of_value(p, op->out[i], step);
     }
-    if (op->kind == MX_OP_EMBED) {
-        add_embed(p, op, step, &cost);
+    if (op->kind == MX_OP_EMBED || op->kind == MX_OP_ADD_POSITIONS) {
+        add_table_rows(p, op, step, &cost);
     } else if (op->kind == MX_OP_LINEAR || op->kind == MX_OP_EXPERT_LINEAR) {
         add_linear(p, op, step, &cost);
     } else if (op->kind == MX_OP_KV_APPEND) {

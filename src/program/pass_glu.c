@@ -1,4 +1,4 @@
-/* pass_glu.c - GLU(x * gate, x * up) into one operation. */
+/* pass_glu.c - GLU(x * gate, x * up) and ACTIVATION(x * up) into one operation. */
 #include "program/passes.h"
 #include "program/rewrite.h"
 
@@ -40,9 +40,24 @@ static bool fold(mx_program *p, int32_t i_op)
     return true;
 }
 
+/* The product keeps its place: what reads the activation comes later. */
+static bool fold_activation(mx_program *p, int32_t i_op)
+{
+    const mx_op *op = &p->ops[i_op];
+    const int32_t i_product = op->kind == MX_OP_ACTIVATION ? find_product(p, op->in[0]) : MX_NO_OP;
+    if (i_product == MX_NO_OP) {
+        return false;
+    }
+    p->ops[i_product].u.linear.has_act = true;
+    p->ops[i_product].u.linear.act = op->u.glu.act;
+    p->ops[i_product].out[0] = op->out[0];
+    mx_rewrite_remove(p, i_op);
+    return true;
+}
+
 void mx_pass_fold_glu(mx_program *p)
 {
     for (int32_t i = 0; i < p->n_ops; i++) {
-        i -= fold(p, i) ? 2 : 0;
+        i -= fold(p, i) ? 2 : fold_activation(p, i) ? 1 : 0;
     }
 }

@@ -1,4 +1,4 @@
-/* pass_norm.c - RMSNORM over whole rows into the one LINEAR that reads it. */
+/* pass_norm.c - RMSNORM or LAYERNORM over whole rows into the one LINEAR that reads it. */
 #include "program/passes.h"
 #include "program/rewrite.h"
 
@@ -8,7 +8,8 @@ static bool fold(mx_program *p, int32_t i_op)
     if (op->kind != MX_OP_LINEAR || op->u.linear.has_norm) {
         return false;
     }
-    const int32_t i_norm = mx_rewrite_find_sole(p, op->in[0], MX_OP_RMSNORM);
+    int32_t i_norm = mx_rewrite_find_sole(p, op->in[0], MX_OP_RMSNORM);
+    i_norm = i_norm == MX_NO_OP ? mx_rewrite_find_sole(p, op->in[0], MX_OP_LAYERNORM) : i_norm;
     if (i_norm == MX_NO_OP || p->ops[i_norm].u.norm.n_group_cols != p->values[op->in[0]].n_cols) {
         return false;
     }

@@ -9,7 +9,7 @@
 
 const mx_pass mx_passes[] = {
     {"fold-attention", "norms on heads, rope and the append to the cache into attention", mx_pass_fold_attention},
-    {"fold-glu", "gate, up and their product into one operation", mx_pass_fold_glu},
+    {"fold-glu", "activations, and gate with up, into the products that they follow", mx_pass_fold_glu},
     {"merge-linears", "q, k and v into one operation", mx_pass_merge_linears},
     {"fold-norm", "norms into the products that read them", mx_pass_fold_norm},
     {"fold-residual", "residual sums into the products before them", mx_pass_fold_residual},

@@ -24,13 +24,14 @@ mx_status mx_passes_run(mx_program *program, mx_error *err) MX_NODISCARD;
 /* Norms on heads, rope and KV_APPEND become parameters of the ATTENTION that they are for. */
 void mx_pass_fold_attention(mx_program *program);
 
-/* GLU of two products of one x becomes one LINEAR or EXPERT_LINEAR with has_glu. */
+/* GLU of two products of one x becomes one LINEAR or EXPERT_LINEAR with has_glu; ACTIVATION of one product, one with
+ * has_act. */
 void mx_pass_fold_glu(mx_program *program);
 
 /* Products of one x become one LINEAR with several outputs: q, k and v. */
 void mx_pass_merge_linears(mx_program *program);
 
-/* An RMSNORM that only one LINEAR reads becomes part of it. */
+/* An RMSNORM or LAYERNORM that only one LINEAR reads becomes part of it. */
 void mx_pass_fold_norm(mx_program *program);
 
 /* ADD of a product and something made before it becomes the product's residual. */

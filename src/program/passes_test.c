@@ -56,6 +56,20 @@ MX_TEST(attention_takes_norms_rope_and_the_append)
     tiny_decoder_deinit(&tiny);
 }
 
+MX_TEST(products_take_layer_norms_and_activations)
+{
+    tiny_decoder tiny;
+    build(&tiny, &(tiny_settings){.is_like_gpt = true});
+    run(&tiny, mx_pass_fold_glu);
+    MX_CHECK_I64(count(&tiny.program, MX_OP_ACTIVATION), 0);
+    run(&tiny, mx_pass_fold_norm);
+    MX_CHECK_I64(count(&tiny.program, MX_OP_LAYERNORM), 0);
+    const mx_op *op = nth(&tiny.program, MX_OP_LINEAR, 4); /* after q, k, v and o */
+    MX_CHECK(op->u.linear.has_act && op->u.linear.has_norm && op->u.linear.norm.is_centered);
+    MX_CHECK_CSTR(tiny.program.values[op->out[0]].name, "layers.0.mlp.act");
+    tiny_decoder_deinit(&tiny);
+}
+
 MX_TEST(attention_without_norms_takes_rope_alone)
 {
     tiny_decoder tiny;
@@ -255,7 +269,8 @@ MX_TEST(running_the_passes_again_changes_nothing)
     tiny_decoder_deinit(&tiny);
 }
 
-MX_TEST_MAIN(MX_CASE(attention_takes_norms_rope_and_the_append), MX_CASE(attention_without_norms_takes_rope_alone),
+MX_TEST_MAIN(MX_CASE(attention_takes_norms_rope_and_the_append), MX_CASE(products_take_layer_norms_and_activations),
+             MX_CASE(attention_without_norms_takes_rope_alone),
              MX_CASE(attention_keeps_steps_that_queries_and_keys_do_not_share),
              MX_CASE(a_cache_with_two_readers_is_filled_by_the_first), MX_CASE(gate_and_up_become_one_operation),
              MX_CASE(a_gate_that_is_read_twice_is_left_alone), MX_CASE(products_of_one_input_become_one_operation),

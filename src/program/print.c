@@ -3,12 +3,11 @@
 
 #include <inttypes.h>
 
-static const char *const act_names[] = {
-    [MX_ACT_SILU] = "silu",
-    [MX_ACT_GELU] = "gelu",
-    [MX_ACT_GELU_TANH] = "gelu_tanh",
-    [MX_ACT_SIGMOID] = "sigmoid",
-    [MX_ACT_SWIGLU_OAI] = "swiglu_oai",
+static const char *const act_names[MX_ACT_COUNT] = {
+    [MX_ACT_SILU] = "silu",           [MX_ACT_GELU] = "gelu",
+    [MX_ACT_GELU_TANH] = "gelu_tanh", [MX_ACT_GELU_QUICK] = "gelu_quick",
+    [MX_ACT_RELU] = "relu",           [MX_ACT_RELU2] = "relu2",
+    [MX_ACT_SIGMOID] = "sigmoid",     [MX_ACT_SWIGLU_OAI] = "swiglu_oai",
 };
 
 static const char *const score_names[] = {
@@ -62,10 +61,13 @@ static mx_status put_linear(const mx_program *p, const mx_op *op, mx_buf *out, m
     }
     MX_TRY(mx_buf_append_char(out, ')', err));
     if (lin->has_norm) {
-        MX_TRY(mx_buf_printf(out, err, " after norm"));
+        MX_TRY(mx_buf_printf(out, err, " after %s", lin->norm.is_centered ? "layer norm" : "norm"));
     }
     if (lin->has_glu) {
         MX_TRY(mx_buf_printf(out, err, " then glu %s", act_names[lin->act]));
+    }
+    if (lin->has_act) {
+        MX_TRY(mx_buf_printf(out, err, " then %s", act_names[lin->act]));
     }
     const bool has_residual = op->kind == MX_OP_LINEAR && op->in[1] != MX_NO_VALUE;
     return has_residual ? mx_buf_printf(out, err, " + residual") : MX_OK;
@@ -115,6 +117,11 @@ static mx_status put_params(const mx_program *p, const mx_op *op, mx_buf *out, m
     case MX_OP_KV_APPEND: return mx_buf_printf(out, err, " cache %d", op->u.kv_append.i_cache);
     case MX_OP_ROPE:
         return mx_buf_printf(out, err, " %d of %d columns", p->ropes[op->u.rope.rope].rot_dim, op->u.rope.head_dim);
+    case MX_OP_ADD_POSITIONS:
+        MX_TRY(mx_buf_printf(out, err, " ("));
+        MX_TRY(put_format(&p->weights[op->u.position.weight], out, err));
+        return mx_buf_append_char(out, ')', err);
+    case MX_OP_ACTIVATION:
     case MX_OP_GLU: return mx_buf_printf(out, err, " %s", act_names[op->u.glu.act]);
     case MX_OP_SCALE:
     case MX_OP_SOFTCAP: return mx_buf_printf(out, err, " %g", (double)op->u.scale.factor);
@@ -127,6 +134,7 @@ static mx_status put_params(const mx_program *p, const mx_op *op, mx_buf *out, m
     case MX_OP_RECV: return mx_buf_printf(out, err, " from stage %d", op->u.peer.i_stage);
     case MX_OP_GATHER_ROWS:
     case MX_OP_RMSNORM:
+    case MX_OP_LAYERNORM:
     case MX_OP_ADD:
     case MX_OP_EXPERT_COMBINE:
     case MX_OP_COUNT: return MX_OK;

@@ -55,9 +55,13 @@ typedef enum mx_activation {
     MX_ACT_SILU,       /* x / (1 + exp(-x)) */
     MX_ACT_GELU,       /* x * 0.5 * (1 + erf(x / sqrt(2))) */
     MX_ACT_GELU_TANH,  /* x * 0.5 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))) */
+    MX_ACT_GELU_QUICK, /* x / (1 + exp(-1.702 x)) */
+    MX_ACT_RELU,       /* max(x, 0) */
+    MX_ACT_RELU2,      /* max(x, 0)^2 */
     MX_ACT_SIGMOID,    /* 1 / (1 + exp(-x)): gates on the output of attention */
     MX_ACT_SWIGLU_OAI, /* of a GLU alone, GPT-OSS: g = min(gate, 7), u = min(max(up, -7), 7);
                           g / (1 + exp(-1.702 g)) * (u + 1) */
+    MX_ACT_COUNT
 } mx_activation;
 
 typedef struct mx_none_params {
@@ -69,31 +73,40 @@ typedef struct mx_embed_params {
     float scale;
 } mx_embed_params;
 
+/* A table with a row for each position. */
+typedef struct mx_position_params {
+    int32_t weight; /* [at least n_ctx, n_cols] */
+} mx_position_params;
+
 typedef struct mx_norm_params {
     int32_t weight; /* [n_group_cols], or MX_NO_WEIGHT for a plain normalisation */
     float eps;
     float weight_offset;  /* 0, or 1 for Gemma's (1 + w) */
     int64_t n_group_cols; /* columns normalised together: n_cols, or head_dim for norms on heads */
+    bool is_centered;     /* LAYERNORM: the mean is subtracted first, and bias is looked at */
+    int32_t bias;         /* [n_group_cols], or MX_NO_WEIGHT */
 } mx_norm_params;
 
 typedef struct mx_scale_params {
     float factor;
 } mx_scale_params;
 
+/* Of GLU and ACTIVATION. */
 typedef struct mx_glu_params {
     mx_activation act;
 } mx_glu_params;
 
 /* in[0] is x [R, K]; LINEAR: in[1] is the residual or MX_NO_VALUE; EXPERT_LINEAR: in[1] holds the ids [T, k] i32.
  * Plain form: one weight, one output. Passes make one operation of several that share x (n_weights > 1, out[i] from
- * weights[i]); with has_glu, weights are {gate, up} and out[0] = act(y_0) * y_1 alone. */
+ * weights[i]); with has_glu, weights are {gate, up} and out[0] = act(y_0) * y_1 alone; with has_act there is one. */
 typedef struct mx_linear_params {
     int32_t n_weights;
     int32_t weights[MX_OP_MAX_OUT]; /* [n_i, K] */
     int32_t biases[MX_OP_MAX_OUT];  /* [n_i] (EXPERT_LINEAR: [n_experts, n_i]) or MX_NO_WEIGHT */
     bool has_norm;                  /* x is normalised first, by `norm` over all of its K columns */
     bool has_glu;
-    mx_activation act;
+    bool has_act;      /* the one output is act(y_0), before the residual is added */
+    mx_activation act; /* of has_glu or has_act */
     mx_norm_params norm;
 } mx_linear_params;
 
@@ -154,7 +167,8 @@ typedef struct mx_peer_params {
 } mx_peer_params;
 
 /* Inputs and outputs by kind (LINEAR, EXPERT_LINEAR and ATTENTION above):
- *   EMBED {tokens}   GATHER_ROWS, RMSNORM, SCALE, SOFTCAP, ROPE {x}   ADD {a, b}   GLU {gate, up}   KV_APPEND {k, v}
+ *   EMBED {tokens}   ADD_POSITIONS, GATHER_ROWS, RMSNORM, LAYERNORM, SCALE, SOFTCAP, ACTIVATION, ROPE {x}
+ *   ADD {a, b}   GLU {gate, up}   KV_APPEND {k, v}
  *   ROUTE {scores [T, n_experts]} -> {ids [T, top_k] i32, weights [T, top_k]}
  *   EXPERT_COMBINE {x [T * top_k, n_cols], weights [T, top_k]} -> {y [T, n_cols]}
  *   ALLREDUCE {x, residual or MX_NO_VALUE} -> {y}   ALLGATHER {x [R, part of the columns]} -> {y [R, n_cols]}
@@ -167,6 +181,7 @@ typedef struct mx_op {
     union {
         mx_none_params none;
         mx_embed_params embed;
+        mx_position_params position;
         mx_norm_params norm;
         mx_scale_params scale;
         mx_glu_params glu;

@@ -43,5 +43,5 @@ bool mx_rewrite_is_plain_linear(const mx_op *op)
 {
     const bool has_residual = op->kind == MX_OP_LINEAR && op->in[1] != MX_NO_VALUE;
     return (op->kind == MX_OP_LINEAR || op->kind == MX_OP_EXPERT_LINEAR) && !has_residual &&
-           op->u.linear.n_weights == 1 && !op->u.linear.has_glu && !op->u.linear.has_norm;
+           op->u.linear.n_weights == 1 && !op->u.linear.has_glu && !op->u.linear.has_act && !op->u.linear.has_norm;
 }

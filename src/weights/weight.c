@@ -225,10 +225,32 @@ mx_weight mx_weight_slice_rows(const mx_weight *w, int64_t from, int64_t n)
 {
     mx_weight part = *w;
     part.n_rows = n;
+    part.expert_rows = w->expert_rows ? w->expert_rows : w->n_rows;
+    if (w->run_rows) {
+        part.first_row += from;
+        return part;
+    }
     part.data = mx_weight_row(w, from);
     part.scales = w->scales ? w->scales + mx_weight_row_scales(w, from) : NULL;
     part.biases = w->biases ? w->biases + mx_weight_row_scales(w, from) : NULL;
     return part;
+}
+
+mx_weight mx_weight_slice_runs(const mx_weight *w, int64_t from, int64_t n_runs, int64_t run_rows, int64_t run_step)
+{
+    mx_weight part = mx_weight_slice_rows(w, from, n_runs * run_rows);
+    part.run_rows = run_rows;
+    part.run_step = run_step;
+    return part;
+}
+
+mx_weight mx_weight_transpose(const mx_weight *w)
+{
+    mx_weight turned = *w;
+    turned.n_rows = w->n_cols;
+    turned.n_cols = w->n_rows;
+    turned.col_step = w->n_cols;
+    return turned;
 }
 
 mx_weight mx_weight_slice_cols(const mx_weight *w, int64_t from, int64_t n)
@@ -236,10 +258,34 @@ mx_weight mx_weight_slice_cols(const mx_weight *w, int64_t from, int64_t n)
     mx_weight part = *w;
     part.n_cols = n;
     part.n_pitch_cols = w->n_pitch_cols ? w->n_pitch_cols : w->n_cols;
-    part.data = w->data + mx_weight_value_bytes(w, from);
+    part.data = w->data + mx_weight_value_bytes(w, w->col_step ? from * w->col_step : from);
     part.scales = w->scales ? w->scales + mx_weight_scale_bytes(w, from) : NULL;
     part.biases = w->biases ? w->biases + mx_weight_scale_bytes(w, from) : NULL;
     return part;
+}
+
+static void copy_row(const mx_weight *w, int64_t row, uint8_t *dst)
+{
+    const size_t n_bytes = (size_t)mx_weight_value_bytes(w, w->col_step ? 1 : w->n_cols);
+    const uint8_t *src = mx_weight_row(w, row);
+    memcpy(dst, src, n_bytes);
+    for (int64_t c = 1; w->col_step && c < w->n_cols; c++) {
+        memcpy(dst + c * (int64_t)n_bytes, src + c * mx_weight_value_bytes(w, w->col_step), n_bytes);
+    }
+}
+
+void mx_weight_gather(const mx_weight *w, uint8_t *data, uint8_t *scales, uint8_t *biases)
+{
+    const int64_t scale_bytes = mx_weight_scale_bytes(w, w->n_cols);
+    for (int64_t r = 0; r < w->n_rows; r++) {
+        copy_row(w, r, data + r * mx_weight_value_bytes(w, w->n_cols));
+        if (w->scales) {
+            memcpy(scales + r * scale_bytes, w->scales + mx_weight_row_scales(w, r), (size_t)scale_bytes);
+        }
+        if (w->biases) {
+            memcpy(biases + r * scale_bytes, w->biases + mx_weight_row_scales(w, r), (size_t)scale_bytes);
+        }
+    }
 }
 
 int64_t mx_weight_bytes(const mx_weight *w)
@@ -295,11 +341,23 @@ static void dequantize_float_mode(const mx_weight *w, int64_t row, float *out)
     }
 }
 
+static void read_dense(const mx_weight *w, int64_t row, float *out)
+{
+    const uint8_t *src = mx_weight_row(w, row);
+    if (!w->col_step) {
+        mx_dtype_to_f32(out, src, w->dtype, w->n_cols);
+        return;
+    }
+    for (int64_t c = 0; c < w->n_cols; c++) {
+        mx_dtype_to_f32(out + c, src + mx_weight_value_bytes(w, c * w->col_step), w->dtype, 1);
+    }
+}
+
 void mx_weight_dequantize_row(const mx_weight *w, int64_t expert, int64_t row, float *out)
 {
     const mx_weight one = mx_weight_expert(w, expert);
     switch (one.quant.mode) {
-    case MX_QUANT_NONE: mx_dtype_to_f32(out, mx_weight_row(&one, row), one.dtype, one.n_cols); return;
+    case MX_QUANT_NONE: read_dense(&one, row, out); return;
     case MX_QUANT_AFFINE: dequantize_affine(&one, row, out); return;
     case MX_QUANT_MXFP4:
     case MX_QUANT_NVFP4:

@@ -46,6 +46,13 @@ typedef struct mx_weight {
     const uint8_t *scales;           /* [n_experts, n_rows, n_cols / group_size] dtype; NULL when dense */
     const uint8_t *biases;           /* the same shape; affine only, else NULL */
     float global_scale;              /* nvfp4: factor on every value, 1 where the file has none */
+
+    /* Some rows of a larger matrix, or its transpose, without a copy; all 0 where rows and columns are neighbours. */
+    int64_t expert_rows; /* stored rows from one expert to the next; 0: n_rows */
+    int64_t run_rows;    /* rows that follow each other before a gap; 0: all */
+    int64_t run_step;    /* stored rows from the start of one such run to that of the next */
+    int64_t first_row;   /* of the runs: row 0 is this one of theirs */
+    int64_t col_step;    /* dense: values from one column to the next, rows being neighbours; 0: columns are */
 } mx_weight;
 
 /* Finds `<path>.weight` with its `.scales` and `.biases` (or, where path is itself a tensor's whole name, that tensor:
@@ -61,9 +68,16 @@ mx_status mx_weight_resolve(const mx_checkpoint *checkpoint, const mx_quant_conf
 /* Whether mx_weight_resolve would find a tensor. */
 bool mx_weight_exists(const mx_checkpoint *checkpoint, mx_str path);
 
-/* Rows [from, from + n) as a weight of their own; only for n_experts == 1. No copy. Fused q/k/v are
- * split so. The caller has checked the range. */
+/* Rows [from, from + n) of each expert as a weight of their own. No copy. Fused q/k/v are split so. The caller has
+ * checked the range; experts must not be tensors of their own. */
 mx_weight mx_weight_slice_rows(const mx_weight *w, int64_t from, int64_t n);
+
+/* The same for n_runs runs of run_rows rows each, run_step apart, from row `from` on: the queries of a matrix that
+ * holds query, key and value head by head. Only of a weight that is not made of runs itself. */
+mx_weight mx_weight_slice_runs(const mx_weight *w, int64_t from, int64_t n_runs, int64_t run_rows, int64_t run_step);
+
+/* Columns become rows, of each expert: a dense matrix that is stored [n_in, n_out]. No copy. */
+mx_weight mx_weight_transpose(const mx_weight *w);
 
 /* Columns [from, from + n) likewise: of a quantised weight whole groups, which the caller has checked too. A rank of a
  * divided model reads its part of the inputs so. */
@@ -80,16 +94,41 @@ static inline int64_t mx_weight_scale_bytes(const mx_weight *w, int64_t n_cols)
     return w->quant.mode == MX_QUANT_NONE ? 0 : n_cols / w->quant.group_size * (int64_t)mx_dtype_size(w->dtype);
 }
 
-/* Where row `row` of a plain matrix starts: its values, and its scales and biases as offsets into both. */
+/* Columns from one stored row to the next. */
+static inline int64_t mx_weight_pitch(const mx_weight *w)
+{
+    return w->n_pitch_cols ? w->n_pitch_cols : w->n_cols;
+}
+
+/* Where row `row` is among those stored. */
+static inline int64_t mx_weight_row_place(const mx_weight *w, int64_t row)
+{
+    const int64_t r = w->first_row + row;
+    return w->run_rows ? r / w->run_rows * w->run_step + r % w->run_rows : row;
+}
+
+/* Where row `row` of a plain matrix starts: its values (col_step apart), and its scales and biases as offsets into
+ * both.
+ */
 static inline const uint8_t *mx_weight_row(const mx_weight *w, int64_t row)
 {
-    return w->data + row * mx_weight_value_bytes(w, w->n_pitch_cols ? w->n_pitch_cols : w->n_cols);
+    return w->data + mx_weight_row_place(w, row) * mx_weight_value_bytes(w, w->col_step ? 1 : mx_weight_pitch(w));
 }
 
 static inline int64_t mx_weight_row_scales(const mx_weight *w, int64_t row)
 {
-    return row * mx_weight_scale_bytes(w, w->n_pitch_cols ? w->n_pitch_cols : w->n_cols);
+    return mx_weight_row_place(w, row) * mx_weight_scale_bytes(w, mx_weight_pitch(w));
 }
+
+/* Whether the bytes of a plain matrix are not in one piece. */
+static inline bool mx_weight_is_scattered(const mx_weight *w)
+{
+    return w->run_rows > 0 || w->col_step > 0 || w->n_pitch_cols > 0;
+}
+
+/* The bytes of a plain matrix in one piece, row after row: of its values into data and, where the matrix has them, of
+ * scales and biases. */
+void mx_weight_gather(const mx_weight *w, uint8_t *data, uint8_t *scales, uint8_t *biases);
 
 /* Expert `expert` as a plain matrix of its own, whichever way the checkpoint keeps experts; the weight itself when it
  * is a plain matrix. No copy. Code that reads expert weights goes through here. */
@@ -98,11 +137,12 @@ static inline mx_weight mx_weight_expert(const mx_weight *w, int64_t expert)
     if (w->experts) {
         return w->experts[expert];
     }
+    const int64_t n_stored = expert * (w->expert_rows ? w->expert_rows : w->n_rows);
     mx_weight one = *w;
     one.n_experts = 1;
-    one.data = mx_weight_row(w, expert * w->n_rows);
-    one.scales = w->scales ? w->scales + mx_weight_row_scales(w, expert * w->n_rows) : NULL;
-    one.biases = w->biases ? w->biases + mx_weight_row_scales(w, expert * w->n_rows) : NULL;
+    one.data = w->data + n_stored * mx_weight_value_bytes(w, mx_weight_pitch(w));
+    one.scales = w->scales ? w->scales + n_stored * mx_weight_scale_bytes(w, mx_weight_pitch(w)) : NULL;
+    one.biases = w->biases ? w->biases + n_stored * mx_weight_scale_bytes(w, mx_weight_pitch(w)) : NULL;
     return one;
 }
 

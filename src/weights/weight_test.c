@@ -1,5 +1,6 @@
 #include "weights/weight.h"
 
+#include "base/bytes.h"
 #include "tests/test.h"
 #include "tests/tmpdir.h"
 #include "tests/write_safetensors.h"
@@ -245,6 +246,57 @@ MX_TEST(stacked_experts_and_slices_of_rows_are_found_without_copies)
     end();
 }
 
+/* Rows of a matrix [12, 32]: two groups of {two rows of a query, one of a key, one of a value}, thrice. */
+MX_TEST(rows_in_runs_and_transposes_are_seen_without_copies)
+{
+    float values[2][6][4];
+    uint8_t words[12 * 16];
+    uint8_t scales[12 * 4];
+    uint8_t biases[12 * 4] = {0};
+    for (int32_t i = 0; i < 48; i++) {
+        values[i / 24][i / 4 % 6][i % 4] = (float)i;
+    }
+    for (size_t i = 0; i < sizeof words; i++) {
+        words[i] = (uint8_t)(0x11 * (i / 16));
+    }
+    for (uint32_t i = 0; i < 12; i++) {
+        const uint32_t scale = mx_f32_bits((float)(i + 1));
+        memcpy(scales + 4 * i, &scale, 4);
+    }
+    mx_weight w;
+    float row[32];
+    begin();
+    add("turned.weight", "F32", "[2,6,4]", values, sizeof values);
+    add("q.weight", "U32", "[12,4]", words, sizeof words);
+    add("q.scales", "F32", "[12,1]", scales, sizeof scales);
+    add("q.biases", "F32", "[12,1]", biases, sizeof biases);
+    open_with("{\"quantization\": {\"bits\": 4, \"group_size\": 32}}");
+
+    MX_CHECK_OK(resolve("turned", &w), &err);
+    const mx_weight whole = mx_weight_transpose(&w);
+    const mx_weight turned = mx_weight_slice_rows(&whole, 1, 2); /* rows 1 and 2 of 4, of each of two stacked */
+    MX_CHECK(turned.n_experts == 2 && turned.n_rows == 2 && turned.n_cols == 6);
+    mx_weight_dequantize_row(&turned, 1, 1, row);
+    for (int32_t c = 0; c < 6; c++) {
+        MX_CHECK(row[c] == values[1][c][2]);
+    }
+
+    MX_CHECK_OK(resolve("q", &w), &err);
+    const mx_weight runs = mx_weight_slice_runs(&w, 1, 3, 2, 4); /* rows 1, 2, 5, 6, 9, 10 */
+    uint8_t gathered[6 * 16];
+    uint8_t gathered_scales[6 * 4];
+    uint8_t gathered_biases[6 * 4];
+    MX_CHECK(runs.n_rows == 6 && mx_weight_is_scattered(&runs) && !mx_weight_is_scattered(&w));
+    mx_weight_gather(&runs, gathered, gathered_scales, gathered_biases);
+    for (int32_t r = 0; r < 6; r++) {
+        const int32_t place = r / 2 * 4 + r % 2 + 1;
+        mx_weight_dequantize_row(&runs, 0, r, row);
+        MX_CHECK(row[31] == (float)(place * (place + 1)));
+        MX_CHECK(gathered[16 * r] == words[16 * place] && memcmp(gathered_scales + 4 * r, scales + 4 * place, 4) == 0);
+    }
+    end();
+}
+
 MX_TEST(nvfp4_takes_one_global_scale)
 {
     const uint8_t words[8] = {0x22, 0x22, 0x22, 0x22, 0x22, 0x22, 0x22, 0x22}; /* 1.0 */
@@ -367,4 +419,5 @@ MX_TEST_MAIN(MX_CASE(a_dense_weight_keeps_its_type_and_shape),
              MX_CASE(the_configuration_decides_where_shapes_leave_a_choice_and_not_elsewhere),
              MX_CASE(a_weight_without_scales_is_dense_whatever_the_configuration_says),
              MX_CASE(what_does_not_fit_is_named), MX_CASE(stacked_experts_and_slices_of_rows_are_found_without_copies),
-             MX_CASE(nvfp4_takes_one_global_scale), MX_CASE(whatever_is_accepted_covers_its_tensors_exactly))
+             MX_CASE(rows_in_runs_and_transposes_are_seen_without_copies), MX_CASE(nvfp4_takes_one_global_scale),
+             MX_CASE(whatever_is_accepted_covers_its_tensors_exactly))

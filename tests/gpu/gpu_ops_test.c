@@ -149,7 +149,7 @@ typedef struct linear_shape {
     int64_t n_rows[MX_OP_MAX_OUT];
     int32_t n_weights;
     int64_t n_experts; /* 0: LINEAR */
-    bool has_norm, has_glu, has_residual;
+    bool has_norm, is_centered, has_glu, has_act, has_residual;
 } linear_shape;
 
 /* Adds the operation and returns the value to look at, output i_out. */
@@ -171,10 +171,16 @@ static mx_value add_linear(rig *r, const linear_shape *s, const format *const ch
     mx_linear_params *p = &op->u.linear;
     p->n_weights = s->n_weights;
     p->has_glu = s->has_glu;
+    p->has_act = s->has_act;
     p->act = MX_ACT_GELU_TANH;
     p->has_norm = s->has_norm;
     if (s->has_norm) {
-        p->norm = (mx_norm_params){rig_random_vector(r, s->n_cols, &ignored), 1e-5f, 1.0f, s->n_cols};
+        p->norm = (mx_norm_params){.weight = rig_random_vector(r, s->n_cols, &ignored),
+                                   .eps = 1e-5f,
+                                   .weight_offset = 1.0f,
+                                   .n_group_cols = s->n_cols,
+                                   .is_centered = s->is_centered,
+                                   .bias = rig_random_vector(r, s->n_cols, &ignored)};
     }
     for (int32_t i = 0; i < s->n_weights; i++) {
         const mx_weight w =
@@ -220,6 +226,24 @@ MX_TEST(linear_with_a_norm_and_a_glu)
         const format *chosen[] = {&formats[i], &formats[i == 4 ? 5 : i]};
         const linear_shape s = {.n_cols = 128, .n_rows = {177, 177}, .n_weights = 2, .has_norm = true, .has_glu = true};
         check_linear(200 + i, &s, chosen, 0, "norm and glu");
+    }
+}
+
+MX_TEST(linear_with_a_layernorm_and_an_activation)
+{
+    if (!has_gpu()) {
+        return;
+    }
+    for (size_t i = 0; i < MX_COUNTOF(formats); i += 5) {
+        const format *chosen[] = {&formats[i]};
+        const linear_shape s = {.n_cols = 128,
+                                .n_rows = {77},
+                                .n_weights = 1,
+                                .has_norm = true,
+                                .is_centered = true,
+                                .has_act = true,
+                                .has_residual = i % 2};
+        check_linear(250 + i, &s, chosen, 0, "layernorm and activation");
     }
 }
 
@@ -372,27 +396,37 @@ MX_TEST(operations_on_values)
     static rig r;
     const float *ignored;
     rig_init(&r, 700);
-    const int64_t n = 600;
-    mx_value v[10];
+    const int64_t n = 640;
+    mx_value v[13];
     const mx_value a = rig_input(&r, n, &ignored);
     const mx_value b = rig_input(&r, n, &ignored);
-    for (int32_t i = 0; i < 10; i++) {
+    for (int32_t i = 0; i < 13; i++) {
         v[i] = rig_value(&r, MX_ROWS_TOKENS, 1, n, MX_VALUE_F32);
     }
     rig_op(&r, MX_OP_ADD, a, b, MX_NO_VALUE, v[0]);
     rig_op(&r, MX_OP_SCALE, v[0], MX_NO_VALUE, MX_NO_VALUE, v[1])->u.scale.factor = 1.7f;
     rig_op(&r, MX_OP_GLU, v[1], b, MX_NO_VALUE, v[2])->u.glu.act = MX_ACT_SILU;
     rig_op(&r, MX_OP_RMSNORM, v[2], MX_NO_VALUE, MX_NO_VALUE, v[3])->u.norm =
-        (mx_norm_params){rig_random_vector(&r, 20, &ignored), 1e-6f, 0.0f, 20};
+        (mx_norm_params){.weight = rig_random_vector(&r, 20, &ignored), .eps = 1e-6f, .n_group_cols = 20};
     rig_op(&r, MX_OP_GLU, v[3], a, MX_NO_VALUE, v[4])->u.glu.act = MX_ACT_GELU;
-    rig_op(&r, MX_OP_GLU, v[4], a, MX_NO_VALUE, v[8])->u.glu.act = MX_ACT_SIGMOID;
-    rig_op(&r, MX_OP_GLU, v[8], v[2], MX_NO_VALUE, v[9])->u.glu.act = MX_ACT_SWIGLU_OAI;
-    rig_op(&r, MX_OP_SOFTCAP, v[9], MX_NO_VALUE, MX_NO_VALUE, v[5])->u.scale.factor = 2.5f;
+    rig_op(&r, MX_OP_GLU, v[4], a, MX_NO_VALUE, v[11])->u.glu.act = MX_ACT_SIGMOID;
+    rig_op(&r, MX_OP_GLU, v[11], v[2], MX_NO_VALUE, v[12])->u.glu.act = MX_ACT_SWIGLU_OAI;
+    rig_op(&r, MX_OP_SOFTCAP, v[12], MX_NO_VALUE, MX_NO_VALUE, v[5])->u.scale.factor = 2.5f;
     rig_op(&r, MX_OP_RMSNORM, v[5], MX_NO_VALUE, MX_NO_VALUE, v[6])->u.norm =
-        (mx_norm_params){MX_NO_WEIGHT, 1e-6f, 0.0f, n};
-    r.program.values[v[7]].rows = MX_ROWS_SAMPLES;
-    rig_op(&r, MX_OP_GATHER_ROWS, v[6], MX_NO_VALUE, MX_NO_VALUE, v[7]);
-    compare(&r, v[7], decode_and_prefill, F32_ERROR, "a chain of operations");
+        (mx_norm_params){.weight = MX_NO_WEIGHT, .eps = 1e-6f, .n_group_cols = n};
+    const mx_weight table = rig_random_weight(&r, formats[0].quant, formats[0].dtype, 1, RIG_MAX_HISTORY, 640);
+    rig_op(&r, MX_OP_ACTIVATION, v[6], MX_NO_VALUE, MX_NO_VALUE, v[7])->u.glu.act = MX_ACT_RELU2;
+    rig_op(&r, MX_OP_LAYERNORM, v[7], MX_NO_VALUE, MX_NO_VALUE, v[8])->u.norm =
+        (mx_norm_params){.weight = rig_random_vector(&r, 32, &ignored),
+                         .eps = 1e-5f,
+                         .weight_offset = 1.0f,
+                         .n_group_cols = 32,
+                         .is_centered = true,
+                         .bias = rig_random_vector(&r, 32, &ignored)};
+    rig_op(&r, MX_OP_ADD_POSITIONS, v[8], MX_NO_VALUE, MX_NO_VALUE, v[9])->u.position.weight = rig_weight(&r, &table);
+    r.program.values[v[10]].rows = MX_ROWS_SAMPLES;
+    rig_op(&r, MX_OP_GATHER_ROWS, v[9], MX_NO_VALUE, MX_NO_VALUE, v[10]);
+    compare(&r, v[10], decode_and_prefill, F32_ERROR, "a chain of operations");
     rig_deinit(&r);
 }
 
@@ -444,7 +478,7 @@ MX_TEST(routing_and_the_sum_of_experts)
 }
 
 MX_TEST_MAIN(MX_CASE(linear_in_every_format), MX_CASE(linear_with_a_norm_and_a_glu),
-             MX_CASE(linears_of_mixed_formats_share_their_input),
+             MX_CASE(linear_with_a_layernorm_and_an_activation), MX_CASE(linears_of_mixed_formats_share_their_input),
              MX_CASE(linear_with_few_or_odd_columns_and_with_many_rows), MX_CASE(experts_plain_and_with_a_glu),
              MX_CASE(attention_over_short_and_long_histories), MX_CASE(attention_of_few_tokens),
              MX_CASE(operations_on_values), MX_CASE(routing_and_the_sum_of_experts))

@@ -62,10 +62,11 @@ typedef struct linear_case {
     int64_t n_experts; /* 0: LINEAR */
     int64_t n_cols;
     mx_value outs[MX_OP_MAX_OUT];
-    const mx_op *op;
+    mx_op *op;
     const float *x;
     const float *residual;
     const float *norm;
+    const float *norm_bias; /* of a layer norm */
     const float *scores;
     const float *biases[MX_OP_MAX_OUT];
 } linear_case;
@@ -153,13 +154,19 @@ static double true_product(const linear_case *c, const mx_executor_options *o, c
 static void true_row(const linear_case *c, int32_t token, double *x)
 {
     const mx_linear_params *p = &c->op->u.linear;
+    double sum = 0.0;
     double squares = 0.0;
     for (int64_t k = 0; k < c->n_cols; k++) {
         x[k] = (double)c->x[token * c->n_cols + k];
+        sum += x[k];
+    }
+    for (int64_t k = 0; k < c->n_cols; k++) {
+        x[k] -= c->norm_bias ? sum / (double)c->n_cols : 0.0;
         squares += x[k] * x[k];
     }
     for (int64_t k = 0; p->has_norm && k < c->n_cols; k++) {
         x[k] *= ((double)c->norm[k] + 1.0) / sqrt(squares / (double)c->n_cols + (double)p->norm.eps);
+        x[k] += c->norm_bias ? (double)c->norm_bias[k] : 0.0;
     }
 }
 
@@ -174,6 +181,10 @@ static double true_output(const linear_case *c, const mx_executor_options *o, co
         const double act = y / (1.0 + exp(-y));
         *bound = 1.1 * *bound * fabs(up) + fabs(act) * up_bound + *bound * up_bound + ROUNDING * fabs(act * up) + 1e-7;
         return act * up;
+    }
+    if (c->op->u.linear.has_act) {
+        y = y / (1.0 + exp(-y));
+        *bound = 1.1 * *bound + ROUNDING * fabs(y) + 1e-7;
     }
     if (c->residual) {
         const mx_weight *weight = &c->r.program.weights[c->op->u.linear.weights[0]];
@@ -303,6 +314,20 @@ MX_TEST(linear_with_a_norm_and_a_glu_is_right)
     }
 }
 
+MX_TEST(linear_with_a_layernorm_and_an_activation_is_right)
+{
+    for (size_t i = 1; i < MX_COUNTOF(formats); i += 4) {
+        static linear_case c;
+        c = (linear_case){.formats = {&formats[i]}, .n_cols = 128};
+        rig_init(&c.r, 250 + i);
+        add_linear(&c, (const int64_t[]){33}, 1, true, false, i % 2);
+        c.op->u.linear.norm.is_centered = true;
+        c.op->u.linear.norm.bias = rig_random_vector(&c.r, c.n_cols, &c.norm_bias);
+        c.op->u.linear.has_act = true;
+        run_variants(&c);
+    }
+}
+
 MX_TEST(linears_of_mixed_formats_share_their_input)
 {
     static linear_case c;
@@ -363,5 +388,6 @@ MX_TEST(relative_error_is_that_of_the_mode)
 }
 
 MX_TEST_MAIN(MX_CASE(linear_is_right_in_every_format), MX_CASE(linear_with_a_norm_and_a_glu_is_right),
+             MX_CASE(linear_with_a_layernorm_and_an_activation_is_right),
              MX_CASE(linears_of_mixed_formats_share_their_input), MX_CASE(experts_are_right_plain_and_with_a_glu),
              MX_CASE(relative_error_is_that_of_the_mode))

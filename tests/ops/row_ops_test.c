@@ -40,6 +40,23 @@ static void set_bare_norm(rig *r, mx_op *op, const float **weight)
     op->u.norm = (mx_norm_params){.weight = MX_NO_WEIGHT, .eps = 1e-6f, .n_group_cols = 75};
 }
 
+static const float *layernorm_bias; /* of the case that was set last */
+
+static void set_layernorm(rig *r, mx_op *op, const float **weight)
+{
+    op->u.norm = (mx_norm_params){.eps = 1e-5f, .weight_offset = 1.0f, .n_group_cols = 24, .is_centered = true};
+    op->u.norm.weight = rig_random_vector(r, 24, weight);
+    op->u.norm.bias = rig_random_vector(r, 24, &layernorm_bias);
+}
+
+static void set_bare_layernorm(rig *r, mx_op *op, const float **weight)
+{
+    set_bare_norm(r, op, weight);
+    op->u.norm.is_centered = true;
+    op->u.norm.bias = MX_NO_WEIGHT;
+    layernorm_bias = NULL;
+}
+
 static void true_norm(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
 {
     const int64_t n_group = op->u.norm.n_group_cols;
@@ -51,6 +68,23 @@ static void true_norm(const mx_op *op, const double *a, const double *b, const f
         }
         y[c] = a[c] / sqrt(squares / (double)n_group + (double)op->u.norm.eps);
         y[c] *= weight ? (double)weight[c % n_group] + (double)op->u.norm.weight_offset : 1.0;
+    }
+}
+
+static void true_layernorm(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
+{
+    double centered[MAX_COLS] = {0};
+    const int64_t n_group = op->u.norm.n_group_cols;
+    for (int64_t c = 0; c < n; c++) {
+        double sum = 0.0;
+        for (int64_t i = c / n_group * n_group; i < (c / n_group + 1) * n_group; i++) {
+            sum += a[i];
+        }
+        centered[c] = a[c] - sum / (double)n_group;
+    }
+    true_norm(op, centered, b, weight, y, n);
+    for (int64_t c = 0; layernorm_bias && c < n; c++) {
+        y[c] += (double)layernorm_bias[c % n_group];
     }
 }
 
@@ -68,18 +102,28 @@ static void set_factor(rig *r, mx_op *op, const float **weight)
     op->u.scale.factor = 1.7f;
 }
 
-static void set_gelu(rig *r, mx_op *op, const float **weight)
-{
-    (void)r;
-    *weight = NULL;
-    op->u.glu.act = MX_ACT_GELU;
-}
+#define SETS_ACT(name, activation)                                  \
+    static void set_##name(rig *r, mx_op *op, const float **weight) \
+    {                                                               \
+        (void)r;                                                    \
+        *weight = NULL;                                             \
+        op->u.glu.act = (activation);                               \
+    }
+SETS_ACT(silu, MX_ACT_SILU)
+SETS_ACT(gelu, MX_ACT_GELU)
+SETS_ACT(gelu_tanh, MX_ACT_GELU_TANH)
+SETS_ACT(gelu_quick, MX_ACT_GELU_QUICK)
+SETS_ACT(relu, MX_ACT_RELU)
+SETS_ACT(relu2, MX_ACT_RELU2)
+SETS_ACT(sigmoid, MX_ACT_SIGMOID)
 
-static void set_gelu_tanh(rig *r, mx_op *op, const float **weight)
+static void set_oai(rig *r, mx_op *op, const float **weight)
 {
-    (void)r;
     *weight = NULL;
-    op->u.glu.act = MX_ACT_GELU_TANH;
+    op->u.glu.act = MX_ACT_SWIGLU_OAI;
+    for (int32_t i = 0; i < 2; i++) { /* the inputs, so that both limits are crossed */
+        r->program.ops[i].u.embed.scale = OAI_SCALE;
+    }
 }
 
 static void true_add(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
@@ -112,10 +156,27 @@ static void true_softcap(const mx_op *op, const double *a, const double *b, cons
 
 static double true_activation(double x, mx_activation act)
 {
-    return act == MX_ACT_SILU      ? x / (1.0 + exp(-x))
-           : act == MX_ACT_GELU    ? x * 0.5 * (1.0 + erf(x * sqrt(0.5)))
-           : act == MX_ACT_SIGMOID ? 1.0 / (1.0 + exp(-x))
-                                   : x * 0.5 * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x)));
+    switch (act) {
+    case MX_ACT_SILU: return x / (1.0 + exp(-x));
+    case MX_ACT_GELU: return x * 0.5 * (1.0 + erf(x * sqrt(0.5)));
+    case MX_ACT_GELU_TANH: return x * 0.5 * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x)));
+    case MX_ACT_GELU_QUICK: return x / (1.0 + exp(-1.702 * x));
+    case MX_ACT_RELU: return fmax(x, 0.0);
+    case MX_ACT_RELU2: return fmax(x, 0.0) * fmax(x, 0.0);
+    case MX_ACT_SIGMOID: return 1.0 / (1.0 + exp(-x));
+    case MX_ACT_SWIGLU_OAI:
+    case MX_ACT_COUNT: break;
+    }
+    return NAN;
+}
+
+static void true_act(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
+{
+    (void)b;
+    (void)weight;
+    for (int64_t c = 0; c < n; c++) {
+        y[c] = true_activation(a[c], op->u.glu.act);
+    }
 }
 
 static void true_glu(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
@@ -123,22 +184,6 @@ static void true_glu(const mx_op *op, const double *a, const double *b, const fl
     (void)weight;
     for (int64_t c = 0; c < n; c++) {
         y[c] = true_activation(a[c], op->u.glu.act) * b[c];
-    }
-}
-
-static void set_sigmoid(rig *r, mx_op *op, const float **weight)
-{
-    (void)r;
-    *weight = NULL;
-    op->u.glu.act = MX_ACT_SIGMOID;
-}
-
-static void set_oai(rig *r, mx_op *op, const float **weight)
-{
-    *weight = NULL;
-    op->u.glu.act = MX_ACT_SWIGLU_OAI;
-    for (int32_t i = 0; i < 2; i++) { /* the inputs, so that both limits are crossed */
-        r->program.ops[i].u.embed.scale = OAI_SCALE;
     }
 }
 
@@ -158,11 +203,18 @@ static const row_case op_cases[] = {
     {"ADD", MX_OP_ADD, 2, 33, set_nothing, true_add},
     {"SCALE", MX_OP_SCALE, 1, 1, set_factor, true_scale},
     {"SOFTCAP", MX_OP_SOFTCAP, 1, 17, set_factor, true_softcap},
-    {"GLU with SiLU", MX_OP_GLU, 2, 65, set_nothing, true_glu},
-    {"GLU with GELU", MX_OP_GLU, 2, 31, set_gelu, true_glu},
-    {"GLU with tanh GELU", MX_OP_GLU, 2, 96, set_gelu_tanh, true_glu},
-    {"GLU with a sigmoid", MX_OP_GLU, 2, 33, set_sigmoid, true_glu},
-    {"GLU of GPT-OSS", MX_OP_GLU, 2, 70, set_oai, true_oai},
+    {"LAYERNORM in groups", MX_OP_LAYERNORM, 1, 72, set_layernorm, true_layernorm},
+    {"LAYERNORM without a weight", MX_OP_LAYERNORM, 1, 75, set_bare_layernorm, true_layernorm},
+    {"GLU with SiLU", MX_OP_GLU, 2, 64, set_silu, true_glu},
+    {"GLU with GELU", MX_OP_GLU, 2, 33, set_gelu, true_glu},
+    {"GLU with tanh GELU", MX_OP_GLU, 2, 90, set_gelu_tanh, true_glu},
+    {"GLU with quick GELU", MX_OP_GLU, 2, 35, set_gelu_quick, true_glu},
+    {"GLU with ReLU", MX_OP_GLU, 2, 36, set_relu, true_glu},
+    {"GLU with squared ReLU", MX_OP_GLU, 2, 37, set_relu2, true_glu},
+    {"GLU with a sigmoid", MX_OP_GLU, 2, 38, set_sigmoid, true_glu},
+    {"GLU of GPT-OSS", MX_OP_GLU, 2, 71, set_oai, true_oai},
+    {"ACTIVATION of GELU", MX_OP_ACTIVATION, 1, 65, set_gelu, true_act},
+    {"ACTIVATION of squared ReLU", MX_OP_ACTIVATION, 1, 69, set_relu2, true_act},
 };
 
 static void check_rows(rig *r, const row_case *c, const mx_op *op, const float *const tables[2], const float *weight,
@@ -217,6 +269,39 @@ MX_TEST(operations_on_rows_are_right)
                 check_rows(&r, c, op, tables, weight, &options[v]);
             }
             rig_close(&r);
+        }
+        rig_deinit(&r);
+    }
+}
+
+MX_TEST(rows_of_positions_are_added)
+{
+    mx_executor_options options[MAX_VARIANTS];
+    const int32_t n_variants = list_variants(options);
+    for (int32_t v = 0; v < n_variants; v++) {
+        static rig r;
+        mx_error err = {0};
+        const float *table;
+        double row[64];
+        rig_init(&r, 75);
+        const mx_value x = rig_input(&r, 64, &table);
+        const mx_value y = rig_value(&r, MX_ROWS_TOKENS, 1, 64, MX_VALUE_F32);
+        const mx_weight w =
+            rig_random_weight(&r, (mx_quant){MX_QUANT_AFFINE, 4, 32}, MX_DTYPE_BF16, 1, RIG_MAX_HISTORY, 64);
+        rig_op(&r, MX_OP_ADD_POSITIONS, x, MX_NO_VALUE, MX_NO_VALUE, y)->u.position.weight = rig_weight(&r, &w);
+        MX_CHECK_OK(rig_open(&r, y, &options[v], &err), &err);
+        for (int32_t step = 0; step < 2; step++) { /* the second goes on where the first ended */
+            rig_begin_step(&r);
+            rig_add_tokens(&r, 0, 5);
+            rig_add_tokens(&r, 1, 3 - step);
+            MX_CHECK_OK(rig_run(&r, &err), &err);
+            for (int32_t t = 0; t < r.batch.n_tokens; t++) {
+                rig_true_row(&w, 0, r.positions[t], row, NULL);
+                for (int32_t c = 0; c < 64; c++) {
+                    const double wanted = (double)table[r.tokens[t] * 64 + c] + row[c];
+                    MX_CHECK_NEAR(mx_executor_view_logits(r.executor)[t * 64 + c], wanted, 1e-5);
+                }
+            }
         }
         rig_deinit(&r);
     }
@@ -419,6 +504,6 @@ MX_TEST(experts_are_combined_in_the_order_of_the_routing)
     }
 }
 
-MX_TEST_MAIN(MX_CASE(operations_on_rows_are_right), MX_CASE(the_sampled_rows_are_gathered),
-             MX_CASE(tokens_are_routed_to_their_largest_scores),
+MX_TEST_MAIN(MX_CASE(operations_on_rows_are_right), MX_CASE(rows_of_positions_are_added),
+             MX_CASE(the_sampled_rows_are_gathered), MX_CASE(tokens_are_routed_to_their_largest_scores),
              MX_CASE(experts_are_combined_in_the_order_of_the_routing))

@@ -78,10 +78,12 @@ extern const mx_cpu_op mx_cpu_tuned_ops[MX_OP_COUNT];
 
 void mx_cpu_embed(const mx_cpu_task *task);
 void mx_cpu_gather_rows(const mx_cpu_task *task);
-void mx_cpu_rmsnorm(const mx_cpu_task *task);
+void mx_cpu_add_positions(const mx_cpu_task *task);
+void mx_cpu_norm(const mx_cpu_task *task);
 void mx_cpu_add(const mx_cpu_task *task);
 void mx_cpu_scale(const mx_cpu_task *task);
 void mx_cpu_softcap(const mx_cpu_task *task);
+void mx_cpu_activation(const mx_cpu_task *task);
 void mx_cpu_glu(const mx_cpu_task *task);
 void mx_cpu_linear(const mx_cpu_task *task);
 void mx_cpu_rope(const mx_cpu_task *task);
@@ -97,6 +99,7 @@ void mx_cpu_send(const mx_cpu_task *task);
 void mx_cpu_recv(const mx_cpu_task *task);
 
 mx_cpu_need mx_cpu_allgather_need(const mx_cpu *cpu, const mx_op *op);
+mx_cpu_need mx_cpu_add_positions_need(const mx_cpu *cpu, const mx_op *op);
 mx_cpu_need mx_cpu_linear_need(const mx_cpu *cpu, const mx_op *op);
 mx_cpu_need mx_cpu_attention_need(const mx_cpu *cpu, const mx_op *op);
 mx_cpu_need mx_cpu_route_need(const mx_cpu *cpu, const mx_op *op);
@@ -134,6 +137,16 @@ int32_t mx_cpu_page(const mx_cpu_task *task, int32_t t, int32_t position);
 
 /* y[c] = x[c] / sqrt(mean(x^2) + eps) * (w[c] + weight_offset); w NULL: 1 for the last factor. y may be x. */
 void mx_ref_rmsnorm_row(float *y, const float *x, const float *w, int64_t n_cols, float eps, float weight_offset);
+
+/* The same of x less its mean, which makes the mean square the variance; + bias[c], where it is not NULL. */
+void mx_ref_layernorm_row(float *y, const float *x, const float *w, const float *bias, int64_t n_cols, float eps,
+                          float weight_offset);
+
+/* Whichever of the two the parameters are for, on n_group_cols columns. */
+void mx_ref_norm_row(const mx_cpu *cpu, const mx_norm_params *norm, float *y, const float *x);
+
+/* y[i] = act(x[i]); y may be x. */
+void mx_ref_act_row(float *y, const float *x, int64_t n, mx_activation act);
 
 /* y[i] = act(gate[i]) * up[i]; y may be either. */
 void mx_ref_glu_row(float *y, const float *gate, const float *up, int64_t n, mx_activation act);

@@ -87,6 +87,8 @@ mx_status mx_cpu_check_program(const mx_program *program, const mx_cpu_op *ops, 
         }
         if (op->kind == MX_OP_EMBED) {
             MX_TRY(check_matrix(program, op, op->u.embed.weight, program->values[op->out[0]].n_cols, err));
+        } else if (op->kind == MX_OP_ADD_POSITIONS) {
+            MX_TRY(check_matrix(program, op, op->u.position.weight, program->values[op->out[0]].n_cols, err));
         } else if (op->kind == MX_OP_LINEAR || op->kind == MX_OP_EXPERT_LINEAR) {
             MX_TRY(check_linear(program, op, err));
         } else if (op->kind == MX_OP_ATTENTION) {
@@ -116,11 +118,14 @@ static void visit_norm(const mx_norm_params *norm, void (*visit)(void *arg, int3
     if (norm->weight != MX_NO_WEIGHT) {
         visit(arg, norm->weight);
     }
+    if (norm->is_centered && norm->bias != MX_NO_WEIGHT) {
+        visit(arg, norm->bias);
+    }
 }
 
 void mx_cpu_visit_vectors(const mx_op *op, void (*visit)(void *arg, int32_t weight), void *arg)
 {
-    if (op->kind == MX_OP_RMSNORM) {
+    if (op->kind == MX_OP_RMSNORM || op->kind == MX_OP_LAYERNORM) {
         visit_norm(&op->u.norm, visit, arg);
     } else if (op->kind == MX_OP_LINEAR || op->kind == MX_OP_EXPERT_LINEAR) {
         for (int32_t i = 0; i < op->u.linear.n_weights; i++) {

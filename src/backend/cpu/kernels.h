@@ -80,6 +80,9 @@ struct mx_cpu_kernels {
 
     /* Rows of f32: the mathematics of ops/, within a few units of the last place. */
     void (*rmsnorm_row)(float *y, const float *x, const float *w, int64_t n_cols, float eps, float weight_offset);
+    void (*layernorm_row)(float *y, const float *x, const float *w, const float *bias, int64_t n_cols, float eps,
+                          float weight_offset);
+    void (*act_row)(float *y, const float *x, int64_t n, mx_activation act);
     void (*glu_row)(float *y, const float *gate, const float *up, int64_t n, mx_activation act);
 
     /* Rotates one head in place; cosines and sines [rot_dim / 2], times the factor. */

@@ -200,13 +200,14 @@ static void pack_code_row(const mx_packed *packed, const mx_weight *w, uint8_t *
 static void pack_dense_row(const mx_packed *packed, const mx_weight *w, uint8_t *tile, int64_t source_row, int32_t row)
 {
     const int64_t size = code_bits[packed->code] / 8;
+    const int64_t col_bytes = w->col_step ? w->col_step * size : size;
     const uint8_t *src = mx_weight_row(w, source_row);
     uint8_t *dst = tile;
     for (int64_t c = 0; c < w->n_cols; c++) {
         if (packed->group && c % packed->group == 0) {
             dst = write_scales(packed, w, dst, source_row, c / packed->group, row);
         }
-        memcpy(dst + row * size, src + c * size, (size_t)size);
+        memcpy(dst + row * size, src + c * col_bytes, (size_t)size);
         dst += MX_TILE_ROWS * size;
     }
 }

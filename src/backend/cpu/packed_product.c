@@ -175,8 +175,13 @@ static void quantize(const product *p, const segment *seg, int64_t row, const fl
         }
     }
     if (p->params->has_norm) {
-        cpu->kernels->rmsnorm_row(p->norm_row, x, mx_cpu_vector(cpu, norm->weight), p->n_cols, norm->eps,
-                                  norm->weight_offset);
+        const float *w = mx_cpu_vector(cpu, norm->weight);
+        if (norm->is_centered) {
+            cpu->kernels->layernorm_row(p->norm_row, x, w, mx_cpu_vector(cpu, norm->bias), p->n_cols, norm->eps,
+                                        norm->weight_offset);
+        } else {
+            cpu->kernels->rmsnorm_row(p->norm_row, x, w, p->n_cols, norm->eps, norm->weight_offset);
+        }
         x = p->norm_row;
     }
     for (int32_t i = 0; i < p->n_slots; i++) {
@@ -204,6 +209,9 @@ static void finish(const product *p, const segment *seg, int32_t i, int64_t i_ti
     }
     if (p->params->has_glu) {
         task->cpu->kernels->glu_row(y, y, up, n_rows * MX_TILE_ROWS, p->params->act);
+    }
+    if (p->params->has_act) {
+        task->cpu->kernels->act_row(y, y, n_rows * MX_TILE_ROWS, p->params->act);
     }
     float *out = mx_cpu_f32(task, task->op->out[i]) + col;
     const float *add = residual == MX_NO_VALUE ? NULL : mx_cpu_f32(task, residual) + col;

@@ -53,10 +53,13 @@ extern const mx_backend mx_backend_cuda;
     X(value_add)               \
     X(value_scale)             \
     X(value_softcap)           \
+    X(value_activation)        \
     X(value_glu)               \
     X(embed)                   \
+    X(add_positions)           \
     X(gather_rows)             \
     X(rmsnorm)                 \
+    X(layernorm)               \
     X(route)                   \
     X(expert_combine)
 
@@ -96,7 +99,7 @@ static inline mx_cu_ptr mx_cuda_factor_of(const mx_cuda_packed *packed, int32_t 
 typedef struct mx_cuda_op_data {
     int32_t n_packed;
     mx_cuda_packed packed[MX_OP_MAX_OUT];
-    raw_matrix table; /* EMBED */
+    raw_matrix table; /* EMBED, ADD_POSITIONS */
 } mx_cuda_op_data;
 
 typedef struct mx_cuda_cache {
@@ -232,10 +235,13 @@ mx_cuda_op_run mx_cuda_kv_append;
 mx_cuda_op_run mx_cuda_rope_op;
 mx_cuda_op_run mx_cuda_embed_op;
 mx_cuda_op_run mx_cuda_gather_rows_op;
+mx_cuda_op_run mx_cuda_add_positions_op;
 mx_cuda_op_run mx_cuda_rmsnorm_op;
+mx_cuda_op_run mx_cuda_layernorm_op;
 mx_cuda_op_run mx_cuda_add;
 mx_cuda_op_run mx_cuda_scale;
 mx_cuda_op_run mx_cuda_softcap;
+mx_cuda_op_run mx_cuda_activation;
 mx_cuda_op_run mx_cuda_glu;
 mx_cuda_op_run mx_cuda_route_op;
 mx_cuda_op_run mx_cuda_expert_combine_op;

@@ -137,6 +137,12 @@ static void place_vector(void *arg, int32_t weight)
     }
 }
 
+/* What EMBED and ADD_POSITIONS read rows of. */
+static const mx_weight *table_of(const mx_program *program, const mx_op *op)
+{
+    return &program->weights[op->kind == MX_OP_EMBED ? op->u.embed.weight : op->u.position.weight];
+}
+
 static void widen_staging(size_t *n_bytes, const mx_weight *w)
 {
     const mx_weight one = mx_weight_expert(w, 0);
@@ -155,8 +161,8 @@ mx_status mx_cuda_place_weights(mx_cuda *cuda, mx_error *err)
             for (int32_t j = 0; j < op->u.linear.n_weights; j++) {
                 widen_staging(&n_staging, &program->weights[op->u.linear.weights[j]]);
             }
-        } else if (op->kind == MX_OP_EMBED) {
-            const mx_weight *w = &program->weights[op->u.embed.weight];
+        } else if (op->kind == MX_OP_EMBED || op->kind == MX_OP_ADD_POSITIONS) {
+            const mx_weight *w = table_of(program, op);
             cuda->ops[i].table = raw_of(w, mx_cuda_take(cuda, raw_bytes(w)));
         }
         mx_cpu_visit_vectors(op, place_vector, cuda);
@@ -189,13 +195,39 @@ static mx_status copy_bytes(mx_cuda *cuda, mx_cu_ptr to, const void *from, int64
     return st == MX_OK ? MX_OK : mx_error_prefix(err, st, "\"%.*s\"", MX_STR_ARG(w->name));
 }
 
-static mx_status copy_raw(mx_cuda *cuda, const raw_matrix *to, const mx_weight *w, mx_error *err)
+static mx_status copy_pieces(mx_cuda *cuda, const raw_matrix *to, const mx_weight *w, mx_error *err)
 {
     MX_TRY(copy_bytes(cuda, to->data, w->data, values_bytes(w), w, err));
     if (w->quant.mode != MX_QUANT_NONE) {
         MX_TRY(copy_bytes(cuda, to->scales, w->scales, scales_bytes(w), w, err));
     }
     return w->biases ? copy_bytes(cuda, to->biases, w->biases, scales_bytes(w), w, err) : MX_OK;
+}
+
+/* A matrix whose rows or columns are not neighbours in the file is brought into one piece first. */
+static mx_status copy_raw(mx_cuda *cuda, const raw_matrix *to, const mx_weight *w, mx_error *err)
+{
+    if (!mx_weight_is_scattered(w)) {
+        return copy_pieces(cuda, to, w, err);
+    }
+    uint8_t *bytes = (uint8_t *)mx_malloc(raw_bytes(w));
+    if (!bytes) {
+        return mx_fail_no_memory(err, raw_bytes(w), "a matrix on its way to the GPU");
+    }
+    mx_weight whole = *w;
+    whole.run_rows = whole.first_row = whole.col_step = whole.n_pitch_cols = 0;
+    whole.data = bytes;
+    if (w->scales) {
+        whole.scales = bytes + align_16(values_bytes(w));
+    }
+    if (w->biases) {
+        whole.biases = bytes + align_16(values_bytes(w)) + align_16(scales_bytes(w));
+    }
+    mx_weight_gather(w, bytes, bytes + align_16(values_bytes(w)),
+                     bytes + align_16(values_bytes(w)) + align_16(scales_bytes(w)));
+    const mx_status st = copy_pieces(cuda, to, &whole, err);
+    mx_free(bytes); /* the copy from memory that is not pinned has been staged when the call returns */
+    return st;
 }
 
 /* One plain matrix into its tiles. */
@@ -273,8 +305,8 @@ mx_status mx_cuda_upload_weights(mx_cuda *cuda, mx_error *err)
         const mx_op *op = &program->ops[i];
         if (op->kind == MX_OP_LINEAR || op->kind == MX_OP_EXPERT_LINEAR) {
             MX_TRY(upload_linear(cuda, op, &cuda->ops[i], err));
-        } else if (op->kind == MX_OP_EMBED) {
-            MX_TRY(copy_raw(cuda, &cuda->ops[i].table, &program->weights[op->u.embed.weight], err));
+        } else if (op->kind == MX_OP_EMBED || op->kind == MX_OP_ADD_POSITIONS) {
+            MX_TRY(copy_raw(cuda, &cuda->ops[i].table, table_of(program, op), err));
         }
     }
     for (int32_t i = 0; i < program->n_ropes; i++) {

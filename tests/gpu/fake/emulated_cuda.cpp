@@ -144,8 +144,8 @@ const kernel_entry kernels[] = {
     K(attention_split_256, attention_params), K(attention_tiles_64, attention_params),
     K(attention_tiles_128, attention_params), K(attention_tiles_256, attention_params),
     K(value_add, value_params), K(value_scale, value_params), K(value_softcap, value_params),
-    K(value_glu, value_params), K(embed, embed_params), K(gather_rows, gather_rows_params),
-    K(rmsnorm, rmsnorm_params), K(route, route_params), K(expert_combine, expert_combine_params),
+    K(value_activation, value_params), K(value_glu, value_params), K(embed, embed_params), K(gather_rows, gather_rows_params),
+    K(add_positions, add_positions_params), K(rmsnorm, rmsnorm_params), K(layernorm, layernorm_params), K(route, route_params), K(expert_combine, expert_combine_params),
 };
 
 struct launch {

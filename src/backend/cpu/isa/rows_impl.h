@@ -36,6 +36,34 @@ static void rmsnorm_row(float *y, const float *x, const float *w, int64_t n_cols
     }
 }
 
+static MX_FORCE_INLINE float sum_row(const float *x, int64_t n_cols)
+{
+    float lanes[LANES] = {0};
+    int64_t c = 0;
+    for (; c + LANES <= n_cols; c += LANES) {
+        for (int32_t i = 0; i < LANES; i++) {
+            lanes[i] += x[c + i];
+        }
+    }
+    for (int32_t i = 0; c + i < n_cols; i++) {
+        lanes[i] += x[c + i];
+    }
+    return join_lanes(lanes);
+}
+
+static void layernorm_row(float *y, const float *x, const float *w, const float *bias, int64_t n_cols, float eps,
+                          float weight_offset)
+{
+    const float mean = sum_row(x, n_cols) / (float)n_cols;
+    for (int64_t c = 0; c < n_cols; c++) {
+        y[c] = x[c] - mean;
+    }
+    rmsnorm_row(y, y, w, n_cols, eps, weight_offset);
+    for (int64_t c = 0; bias && c < n_cols; c++) {
+        y[c] += bias[c];
+    }
+}
+
 static void swiglu_oai_row(float *y, const float *gate, const float *up, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -45,27 +73,58 @@ static void swiglu_oai_row(float *y, const float *gate, const float *up, int64_t
     }
 }
 
+static MX_FORCE_INLINE float activate(float x, mx_activation act)
+{
+    const float positive = x > 0.0f ? x : 0.0f;
+    switch (act) {
+    case MX_ACT_SILU: return x / (1.0f + exp_near(-x));
+    case MX_ACT_GELU: return x * 0.5f * (1.0f + erff(x * 0.707106781f));
+    case MX_ACT_GELU_TANH: return x * 0.5f * (1.0f + tanh_near(0.797884561f * (x + 0.044715f * x * x * x)));
+    case MX_ACT_GELU_QUICK: return x / (1.0f + exp_near(-1.702f * x));
+    case MX_ACT_RELU: return positive;
+    case MX_ACT_RELU2: return positive * positive;
+    case MX_ACT_SIGMOID: return 1.0f / (1.0f + exp_near(-x));
+    case MX_ACT_SWIGLU_OAI:
+    case MX_ACT_COUNT: break;
+    }
+    return x;
+}
+
+/* With `act` and a NULL known to the compiler: one loop without a branch. */
+static MX_FORCE_INLINE void gate_row(float *y, const float *x, const float *up, int64_t n, mx_activation act)
+{
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = up ? activate(x[i], act) * up[i] : activate(x[i], act);
+    }
+}
+
 static void glu_row(float *y, const float *gate, const float *up, int64_t n, mx_activation act)
 {
-    if (act == MX_ACT_SILU) {
-        for (int64_t i = 0; i < n; i++) {
-            y[i] = gate[i] / (1.0f + exp_near(-gate[i])) * up[i];
-        }
-    } else if (act == MX_ACT_GELU_TANH) {
-        for (int64_t i = 0; i < n; i++) {
-            const float x = gate[i];
-            y[i] = x * 0.5f * (1.0f + tanh_near(0.797884561f * (x + 0.044715f * x * x * x))) * up[i];
-        }
-    } else if (act == MX_ACT_SIGMOID) {
-        for (int64_t i = 0; i < n; i++) {
-            y[i] = up[i] / (1.0f + exp_near(-gate[i]));
-        }
-    } else if (act == MX_ACT_SWIGLU_OAI) {
-        swiglu_oai_row(y, gate, up, n);
-    } else {
-        for (int64_t i = 0; i < n; i++) {
-            y[i] = gate[i] * 0.5f * (1.0f + erff(gate[i] * 0.707106781f)) * up[i];
-        }
+    switch (act) {
+    case MX_ACT_SILU: gate_row(y, gate, up, n, MX_ACT_SILU); return;
+    case MX_ACT_GELU: gate_row(y, gate, up, n, MX_ACT_GELU); return;
+    case MX_ACT_GELU_TANH: gate_row(y, gate, up, n, MX_ACT_GELU_TANH); return;
+    case MX_ACT_GELU_QUICK: gate_row(y, gate, up, n, MX_ACT_GELU_QUICK); return;
+    case MX_ACT_RELU: gate_row(y, gate, up, n, MX_ACT_RELU); return;
+    case MX_ACT_RELU2: gate_row(y, gate, up, n, MX_ACT_RELU2); return;
+    case MX_ACT_SIGMOID: gate_row(y, gate, up, n, MX_ACT_SIGMOID); return;
+    case MX_ACT_SWIGLU_OAI: swiglu_oai_row(y, gate, up, n); return;
+    case MX_ACT_COUNT: return;
+    }
+}
+
+static void act_row(float *y, const float *x, int64_t n, mx_activation act)
+{
+    switch (act) {
+    case MX_ACT_SILU: gate_row(y, x, NULL, n, MX_ACT_SILU); return;
+    case MX_ACT_GELU: gate_row(y, x, NULL, n, MX_ACT_GELU); return;
+    case MX_ACT_GELU_TANH: gate_row(y, x, NULL, n, MX_ACT_GELU_TANH); return;
+    case MX_ACT_GELU_QUICK: gate_row(y, x, NULL, n, MX_ACT_GELU_QUICK); return;
+    case MX_ACT_RELU: gate_row(y, x, NULL, n, MX_ACT_RELU); return;
+    case MX_ACT_RELU2: gate_row(y, x, NULL, n, MX_ACT_RELU2); return;
+    case MX_ACT_SIGMOID: gate_row(y, x, NULL, n, MX_ACT_SIGMOID); return;
+    case MX_ACT_SWIGLU_OAI:
+    case MX_ACT_COUNT: return;
     }
 }
 
@@ -182,6 +241,8 @@ void MX_ROWS_FILL(mx_cpu_kernels *k)
 {
     k->quantize_row = quantize_row;
     k->rmsnorm_row = rmsnorm_row;
+    k->layernorm_row = layernorm_row;
+    k->act_row = act_row;
     k->glu_row = glu_row;
     k->rope_head = rope_head;
 }

@@ -26,7 +26,7 @@ static void prepare_head(const mx_cpu_task *task, float *y, const float *x, int6
 {
     const mx_attention_params *p = &task->op->u.attention;
     if (p->has_qk_norm) {
-        mx_ref_rmsnorm_row(y, x, mx_cpu_vector(task->cpu, norm->weight), dim, norm->eps, norm->weight_offset);
+        mx_ref_norm_row(task->cpu, norm, y, x);
     } else {
         memcpy(y, x, (size_t)dim * sizeof(float));
     }

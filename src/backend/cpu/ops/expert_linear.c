@@ -40,6 +40,9 @@ static void expert_slot(const mx_cpu_task *task, const float *x, int64_t slot, i
         for (int64_t n = 0; n < n_out; n++) {
             y[n] = expert_output(task, x, i, expert, n, gate_row);
         }
+        if (p->has_act) {
+            mx_ref_act_row(y, y, n_out, p->act);
+        }
     }
 }
 
@@ -56,8 +59,7 @@ void mx_cpu_expert_linear(const mx_cpu_task *task)
     for (int64_t slot = from; slot < to; slot++) {
         const float *x = mx_cpu_f32(task, task->op->in[0]) + (has_row_a_slot ? slot : slot / top_k) * k;
         if (p->has_norm) {
-            mx_ref_rmsnorm_row((float *)task->own, x, mx_cpu_vector(task->cpu, p->norm.weight), k, p->norm.eps,
-                               p->norm.weight_offset);
+            mx_ref_norm_row(task->cpu, &p->norm, (float *)task->own, x);
             x = (const float *)task->own;
         }
         expert_slot(task, x, slot, ids[slot]);

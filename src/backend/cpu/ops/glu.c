@@ -1,4 +1,4 @@
-/* glu.c - gated linear units: an activation of one value times another. */
+/* glu.c - activations, and gated linear units: an activation of one value times another. */
 #include <math.h>
 
 #include "backend/cpu/cpu_backend.h"
@@ -13,16 +13,26 @@ static float swiglu_oai(float gate, float up)
     return g / (1.0f + expf(-OAI_ALPHA * g)) * (u + 1.0f);
 }
 
-static float gated(float x, float up, mx_activation act)
+static float activate(float x, mx_activation act)
 {
+    const float positive = x > 0.0f ? x : 0.0f;
     switch (act) {
-    case MX_ACT_SILU: return x / (1.0f + expf(-x)) * up;
-    case MX_ACT_GELU: return x * 0.5f * (1.0f + erff(x * 0.707106781f)) * up;
-    case MX_ACT_GELU_TANH: return x * 0.5f * (1.0f + tanhf(0.797884561f * (x + 0.044715f * x * x * x))) * up;
-    case MX_ACT_SIGMOID: return up / (1.0f + expf(-x));
-    case MX_ACT_SWIGLU_OAI: return swiglu_oai(x, up);
+    case MX_ACT_SILU: return x / (1.0f + expf(-x));
+    case MX_ACT_GELU: return x * 0.5f * (1.0f + erff(x * 0.707106781f));
+    case MX_ACT_GELU_TANH: return x * 0.5f * (1.0f + tanhf(0.797884561f * (x + 0.044715f * x * x * x)));
+    case MX_ACT_GELU_QUICK: return x / (1.0f + expf(-1.702f * x));
+    case MX_ACT_RELU: return positive;
+    case MX_ACT_RELU2: return positive * positive;
+    case MX_ACT_SIGMOID: return 1.0f / (1.0f + expf(-x));
+    case MX_ACT_SWIGLU_OAI:
+    case MX_ACT_COUNT: break;
     }
     return x;
+}
+
+static float gated(float x, float up, mx_activation act)
+{
+    return act == MX_ACT_SWIGLU_OAI ? swiglu_oai(x, up) : activate(x, act) * up;
 }
 
 void mx_ref_glu_row(float *y, const float *gate, const float *up, int64_t n, mx_activation act)
@@ -32,6 +42,20 @@ void mx_ref_glu_row(float *y, const float *gate, const float *up, int64_t n, mx_
     }
 }
 
+void mx_ref_act_row(float *y, const float *x, int64_t n, mx_activation act)
+{
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = activate(x[i], act);
+    }
+}
+
+/* This thread's part of the values of the output. */
+static void split_values(const mx_cpu_task *task, int64_t *from, int64_t *to)
+{
+    const mx_value y = task->op->out[0];
+    mx_cpu_split(task, mx_cpu_n_rows(task, y) * mx_cpu_info_of(task->cpu, y)->n_cols, from, to);
+}
+
 void mx_cpu_glu(const mx_cpu_task *task)
 {
     const float *gate = mx_cpu_f32(task, task->op->in[0]);
@@ -39,7 +63,16 @@ void mx_cpu_glu(const mx_cpu_task *task)
     float *y = mx_cpu_f32(task, task->op->out[0]);
     int64_t from;
     int64_t to;
-    mx_cpu_split(task, mx_cpu_n_rows(task, task->op->out[0]) * mx_cpu_info_of(task->cpu, task->op->out[0])->n_cols,
-                 &from, &to);
+    split_values(task, &from, &to);
     mx_ref_glu_row(y + from, gate + from, up + from, to - from, task->op->u.glu.act);
+}
+
+void mx_cpu_activation(const mx_cpu_task *task)
+{
+    const float *x = mx_cpu_f32(task, task->op->in[0]);
+    float *y = mx_cpu_f32(task, task->op->out[0]);
+    int64_t from;
+    int64_t to;
+    split_values(task, &from, &to);
+    mx_ref_act_row(y + from, x + from, to - from, task->op->u.glu.act);
 }

@@ -1,5 +1,5 @@
-/* linear.c - products with weights, one to four that share their input, with a norm before and a GLU or a residual
- * after.
+/* linear.c - products with weights, one to four that share their input, with a norm before and a GLU, an activation or
+ * a residual after.
  *
  * Each weight row is dequantised once and used for all rows of x.
  */
@@ -35,8 +35,7 @@ static const float *normalized_input(const mx_cpu_task *task, int64_t n_rows, in
     int64_t to;
     mx_cpu_split(task, n_rows, &from, &to);
     for (int64_t r = from; r < to; r++) {
-        mx_ref_rmsnorm_row(y + r * k, x + r * k, mx_cpu_vector(task->cpu, p->norm.weight), k, p->norm.eps,
-                           p->norm.weight_offset);
+        mx_ref_norm_row(task->cpu, &p->norm, y + r * k, x + r * k);
     }
     mx_cpu_barrier(task);
     return y;
@@ -54,7 +53,10 @@ static void plain_columns(const mx_cpu_task *task, const float *x, int64_t n_row
     for (int64_t n = from; n < to; n++) {
         mx_weight_dequantize_row(w, 0, n, row);
         for (int64_t r = 0; r < n_rows; r++) {
-            const float sum = mx_ref_dot(x + r * w->n_cols, row, w->n_cols) + (bias ? bias[n] : 0.0f);
+            float sum = mx_ref_dot(x + r * w->n_cols, row, w->n_cols) + (bias ? bias[n] : 0.0f);
+            if (p->has_act) {
+                mx_ref_act_row(&sum, &sum, 1, p->act);
+            }
             y[r * w->n_rows + n] = sum + (residual ? residual[r * w->n_rows + n] : 0.0f);
         }
     }

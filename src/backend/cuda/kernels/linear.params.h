@@ -1,5 +1,5 @@
-/* linear.params.h - LINEAR and EXPERT_LINEAR: y_i[r,n] = sum_k norm(x)[r,k] * W_i[n,k] + b_i[n], then a GLU or a
- * residual.
+/* linear.params.h - LINEAR and EXPERT_LINEAR: y_i[r,n] = sum_k norm(x)[r,k] * W_i[n,k] + b_i[n], then a GLU, or an
+ * activation and a residual.
  *
  * Weights of one tile format that share x are one packed matrix (tiles.params.h): segment i has its own run of tiles.
  * With a GLU the two segments take turns, tile by tile. A launch computes all segments of one packed matrix.
@@ -15,10 +15,12 @@
 enum { LINEAR_MAX_SEGMENTS = 4 };
 
 /* x16[r,k] = f16(x[r,k] * w[k] * s_r),  factors[r] = 1 / s_r / sqrt(mean(x[r,:]^2) + eps); without a norm the second
- * factor of each is 1. Columns up to n_padded become zeros. */
+ * factor of each is 1. Of a layer norm (is_centered) x16 holds all: the normalised x, its bias included, times s_r.
+ * Columns up to n_padded become zeros. */
 typedef struct linear_input_params {
     MX_DEVPTR(const float) x;    /* [n_rows, n_cols] */
     MX_DEVPTR(const float) norm; /* [n_cols] or null */
+    MX_DEVPTR(const float) bias; /* of a layer norm: [n_cols] or null */
     MX_DEVPTR(uint16_t) x16;     /* [n_rows, n_padded] */
     MX_DEVPTR(float) factors;    /* [n_rows] */
     int32_t n_cols;
@@ -26,9 +28,9 @@ typedef struct linear_input_params {
     int32_t has_norm;
     float eps;
     float weight_offset;
-    int32_t reserved;
+    int32_t is_centered;
 } linear_input_params;
-MX_PARAMS_SIZE(linear_input_params, 56);
+MX_PARAMS_SIZE(linear_input_params, 64);
 
 typedef struct linear_segment {
     MX_DEVPTR(float) y;            /* [rows of x, n_rows] */
@@ -62,7 +64,7 @@ typedef struct linear_params {
     int32_t group;    /* columns: 32, 64 or 128 */
     int32_t n_segments;
     int32_t has_glu;
-    int32_t act;
+    int32_t act; /* of the GLU, else of every output; ACT_NONE */
     int32_t has_norm;
     float eps;
     float weight_offset;

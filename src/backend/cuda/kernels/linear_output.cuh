@@ -44,7 +44,7 @@ __device__ __forceinline__ void store_plain(const linear_params *p, output_place
 {
     const linear_segment *s = &p->segments[place.i_segment];
     if (n < s->n_rows) {
-        float y = finished_sum(p, place.i_segment, expert, n, sum, row_factor);
+        float y = activate(finished_sum(p, place.i_segment, expert, n, sum, row_factor), p->act);
         if (p->residual) {
             y += load_f32(p->residual + r * s->n_rows + n);
         }

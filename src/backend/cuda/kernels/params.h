@@ -24,8 +24,9 @@ typedef struct step_header {
     int32_t n_page_cols;
 } step_header;
 
-enum { ACT_SILU, ACT_GELU, ACT_GELU_TANH, ACT_SIGMOID, ACT_SWIGLU_OAI }; /* mx_activation */
-enum { SCORE_SOFTMAX, SCORE_SIGMOID, SCORE_SPARSEMIXER };                /* mx_route_score */
+/* mx_activation; ACT_NONE where there is none */
+enum { ACT_SILU, ACT_GELU, ACT_GELU_TANH, ACT_GELU_QUICK, ACT_RELU, ACT_RELU2, ACT_SIGMOID, ACT_SWIGLU_OAI, ACT_NONE };
+enum { SCORE_SOFTMAX, SCORE_SIGMOID, SCORE_SPARSEMIXER }; /* mx_route_score */
 
 #define PAGE_TOKENS 32 /* MX_PAGE_TOKENS */
 

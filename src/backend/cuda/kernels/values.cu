@@ -1,7 +1,7 @@
 /* values.cu - the operations on whole values; values.params.h says what each computes.
  *
- * Grid      element-wise: (n / 256); embed, gather_rows, rmsnorm, expert_combine: one block a row (or group).
- * Block     256 threads; rmsnorm 32 or 256.
+ * Grid      element-wise: (n / 256); the others: one block a row (or group).
+ * Block     256 threads; rmsnorm and layernorm 32 or 256.
  * Roofline  8 or 12 bytes an element, mostly in the second cache: the launch is the cost of small ones.
  */
 #include "backend/cuda/kernels/activation.cuh"
@@ -22,6 +22,7 @@
 VALUE_KERNEL(value_add, a + load_f32(p.b + i))
 VALUE_KERNEL(value_scale, a *p.factor)
 VALUE_KERNEL(value_softcap, p.factor *tanhf(a / p.factor))
+VALUE_KERNEL(value_activation, activate(a, p.act))
 VALUE_KERNEL(value_glu, gated(a, load_f32(p.b + i), p.act))
 
 extern "C" __global__ void __launch_bounds__(256) embed(const __grid_constant__ embed_params p)
@@ -31,6 +32,17 @@ extern "C" __global__ void __launch_bounds__(256) embed(const __grid_constant__ 
     const int32_t row = p.tokens[blockIdx.x];
     for (int32_t c = threadIdx.x; c < p.table.n_cols; c += 256) {
         p.y[(int64_t)blockIdx.x * p.table.n_cols + c] = raw_value(&p.table, row, c) * p.scale;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256) add_positions(const __grid_constant__ add_positions_params p)
+{
+    let_next_start();
+    wait_for_previous();
+    const int32_t row = p.positions[blockIdx.x];
+    const int64_t first = (int64_t)blockIdx.x * p.table.n_cols;
+    for (int32_t c = threadIdx.x; c < p.table.n_cols; c += 256) {
+        p.y[first + c] = load_f32(p.x + first + c) + raw_value(&p.table, row, c);
     }
 }
 
@@ -58,6 +70,29 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm(const __grid_constant_
     const float factor = rsqrtf(block_sum(squares, shared) / (float)p.n_cols + p.eps);
     for (int32_t c = threadIdx.x; c < p.n_cols; c += blockDim.x) {
         p.y[first + c] = load_f32(p.x + first + c) * factor * (p.w ? p.w[c] + p.weight_offset : 1.0f);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256) layernorm(const __grid_constant__ layernorm_params p)
+{
+    __shared__ float shared[32];
+    let_next_start();
+    wait_for_previous();
+    const int64_t first = (int64_t)blockIdx.x * p.n_cols;
+    float sum = 0.0f;
+    for (int32_t c = threadIdx.x; c < p.n_cols; c += blockDim.x) {
+        sum += load_f32(p.x + first + c);
+    }
+    const float mean = block_sum(sum, shared) / (float)p.n_cols;
+    float squares = 0.0f;
+    for (int32_t c = threadIdx.x; c < p.n_cols; c += blockDim.x) {
+        const float v = load_f32(p.x + first + c) - mean;
+        squares += v * v;
+    }
+    const float factor = rsqrtf(block_sum(squares, shared) / (float)p.n_cols + p.eps);
+    for (int32_t c = threadIdx.x; c < p.n_cols; c += blockDim.x) {
+        const float v = (load_f32(p.x + first + c) - mean) * factor;
+        p.y[first + c] = v * (p.w ? p.w[c] + p.weight_offset : 1.0f) + (p.bias ? p.bias[c] : 0.0f);
     }
 }
 

@@ -5,7 +5,7 @@
 #include "backend/cuda/kernels/tiles.params.h"
 
 /* value_add: y = a + b;  value_scale: y = a * factor;  value_softcap: y = factor * tanh(a / factor);
- * value_glu: y = act(a) * b */
+ * value_activation: y = act(a);  value_glu: y = act(a) * b */
 typedef struct value_params {
     MX_DEVPTR(const float) a;
     MX_DEVPTR(const float) b;
@@ -25,6 +25,15 @@ typedef struct embed_params {
     int32_t reserved;
 } embed_params;
 MX_PARAMS_SIZE(embed_params, 80);
+
+/* y[t,c] = x[t,c] + W[positions[t], c] */
+typedef struct add_positions_params {
+    raw_matrix table;
+    MX_DEVPTR(const int32_t) positions; /* [n_tokens] */
+    MX_DEVPTR(const float) x;           /* [n_tokens, n_cols] */
+    MX_DEVPTR(float) y;                 /* may be x */
+} add_positions_params;
+MX_PARAMS_SIZE(add_positions_params, 80);
 
 /* y[s,c] = x[rows[s], c] */
 typedef struct gather_rows_params {
@@ -46,6 +55,20 @@ typedef struct rmsnorm_params {
     int32_t reserved;
 } rmsnorm_params;
 MX_PARAMS_SIZE(rmsnorm_params, 40);
+
+/* y = (x - mean(x)) / sqrt(variance(x) + eps) * (w + weight_offset) + bias, each group of n_cols neighbours for itself
+ */
+typedef struct layernorm_params {
+    MX_DEVPTR(const float) x;
+    MX_DEVPTR(const float) w;    /* [n_cols] or null */
+    MX_DEVPTR(const float) bias; /* [n_cols] or null */
+    MX_DEVPTR(float) y;          /* may be x */
+    int32_t n_cols;
+    float eps;
+    float weight_offset;
+    int32_t reserved;
+} layernorm_params;
+MX_PARAMS_SIZE(layernorm_params, 48);
 
 /* mx_route_params of program.h */
 typedef struct route_params {

@@ -47,7 +47,7 @@ static linear_params params_of(const mx_cuda *cuda, const mx_op *op, const mx_cu
         .group = packed->group,
         .n_segments = packed->n_segments,
         .has_glu = p->has_glu,
-        .act = (int32_t)p->act,
+        .act = p->has_glu || p->has_act ? (int32_t)p->act : ACT_NONE,
         .has_norm = p->has_norm,
         .eps = p->norm.eps,
         .weight_offset = p->norm.weight_offset,
@@ -114,11 +114,13 @@ static mx_status launch_many(mx_cuda *cuda, const mx_cuda_packed *packed, linear
 }
 
 /* x once for all packed matrices of the operation: they have the same columns. */
-static mx_status launch_input(mx_cuda *cuda, const linear_params *linear, mx_error *err)
+static mx_status launch_input(mx_cuda *cuda, const mx_norm_params *norm, const linear_params *linear, mx_error *err)
 {
+    const bool is_centered = linear->has_norm && norm->is_centered;
     linear_input_params params = {
         .x = linear->x,
         .norm = linear->norm,
+        .bias = is_centered ? mx_cuda_vector(cuda, norm->bias) : 0,
         .x16 = linear->x16,
         .factors = linear->factors,
         .n_cols = linear->n_cols,
@@ -126,6 +128,7 @@ static mx_status launch_input(mx_cuda *cuda, const linear_params *linear, mx_err
         .has_norm = linear->has_norm,
         .eps = linear->eps,
         .weight_offset = linear->weight_offset,
+        .is_centered = is_centered,
     };
     return mx_cuda_launch(cuda, MX_CUDA_linear_input, (mx_cuda_grid){{(uint32_t)linear->n_x_rows, 1, 1}, 256, 0},
                           &params, err);
@@ -139,11 +142,13 @@ mx_status mx_cuda_linear(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *
     }
     const bool is_few =
         n_rows <= FEW_ROWS && 2 * (int64_t)few_shared_bytes(&data->packed[0], n_rows) <= cuda->max_shared_bytes;
-    const bool is_prepared = !is_few || n_rows > FEW_OWN_ROWS;
+    const mx_norm_params *norm = &op->u.linear.norm;
+    const bool is_layernorm = op->u.linear.has_norm && norm->is_centered; /* which linear_few does not know */
+    const bool is_prepared = !is_few || n_rows > FEW_OWN_ROWS || is_layernorm;
     for (int32_t i = 0; i < data->n_packed; i++) {
         linear_params params = params_of(cuda, op, &data->packed[i]);
         if (is_prepared && i == 0) {
-            MX_TRY(launch_input(cuda, &params, err));
+            MX_TRY(launch_input(cuda, norm, &params, err));
         }
         params.x = is_prepared ? 0 : params.x;
         MX_TRY(is_few ? launch_few(cuda, &data->packed[i], &params, 1, err)

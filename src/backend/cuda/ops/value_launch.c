@@ -5,10 +5,13 @@
 mx_cuda_op_run *const mx_cuda_ops[MX_OP_COUNT] = {
     [MX_OP_EMBED] = mx_cuda_embed_op,
     [MX_OP_GATHER_ROWS] = mx_cuda_gather_rows_op,
+    [MX_OP_ADD_POSITIONS] = mx_cuda_add_positions_op,
     [MX_OP_RMSNORM] = mx_cuda_rmsnorm_op,
+    [MX_OP_LAYERNORM] = mx_cuda_layernorm_op,
     [MX_OP_ADD] = mx_cuda_add,
     [MX_OP_SCALE] = mx_cuda_scale,
     [MX_OP_SOFTCAP] = mx_cuda_softcap,
+    [MX_OP_ACTIVATION] = mx_cuda_activation,
     [MX_OP_GLU] = mx_cuda_glu,
     [MX_OP_LINEAR] = mx_cuda_linear,
     [MX_OP_ROPE] = mx_cuda_rope_op,
@@ -59,6 +62,12 @@ mx_status mx_cuda_softcap(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data 
     return launch_values(cuda, op, MX_CUDA_value_softcap, op->u.scale.factor, 0, err);
 }
 
+mx_status mx_cuda_activation(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    (void)data;
+    return launch_values(cuda, op, MX_CUDA_value_activation, 0.0f, (int32_t)op->u.glu.act, err);
+}
+
 mx_status mx_cuda_glu(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
 {
     (void)data;
@@ -74,6 +83,17 @@ mx_status mx_cuda_embed_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data
         .scale = op->u.embed.scale,
     };
     return launch_blocks(cuda, MX_CUDA_embed, mx_cuda_n_rows(cuda, op->out[0]), 256, 0, &params, err);
+}
+
+mx_status mx_cuda_add_positions_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    add_positions_params params = {
+        .table = data->table,
+        .positions = mx_cuda_batch_at(cuda, cuda->batch_layout.positions),
+        .x = mx_cuda_value(cuda, op->in[0]),
+        .y = mx_cuda_value(cuda, op->out[0]),
+    };
+    return launch_blocks(cuda, MX_CUDA_add_positions, mx_cuda_n_rows(cuda, op->out[0]), 256, 0, &params, err);
 }
 
 mx_status mx_cuda_gather_rows_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
@@ -102,6 +122,23 @@ mx_status mx_cuda_rmsnorm_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_da
     };
     const int64_t n_groups = mx_cuda_n_rows(cuda, op->in[0]) * (mx_cuda_n_cols(cuda, op->in[0]) / p->n_group_cols);
     return launch_blocks(cuda, MX_CUDA_rmsnorm, n_groups, p->n_group_cols > 512 ? 256 : 32, 0, &params, err);
+}
+
+mx_status mx_cuda_layernorm_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    (void)data;
+    const mx_norm_params *p = &op->u.norm;
+    layernorm_params params = {
+        .x = mx_cuda_value(cuda, op->in[0]),
+        .w = mx_cuda_vector(cuda, p->weight),
+        .bias = mx_cuda_vector(cuda, p->bias),
+        .y = mx_cuda_value(cuda, op->out[0]),
+        .n_cols = (int32_t)p->n_group_cols,
+        .eps = p->eps,
+        .weight_offset = p->weight_offset,
+    };
+    const int64_t n_groups = mx_cuda_n_rows(cuda, op->in[0]) * (mx_cuda_n_cols(cuda, op->in[0]) / p->n_group_cols);
+    return launch_blocks(cuda, MX_CUDA_layernorm, n_groups, p->n_group_cols > 512 ? 256 : 32, 0, &params, err);
 }
 
 mx_status mx_cuda_route_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
