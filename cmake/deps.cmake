@@ -1,4 +1,4 @@
-# The third-party libraries as imported targets: mx_dep::yyjson, mx_dep::utf8proc, mx_dep::pcre2.
+# The third-party libraries as imported targets: mx_dep::yyjson, mx_dep::utf8proc, mx_dep::pcre2, mx_dep::curl.
 #
 # They are built by deps/ the first time that a build folder is configured, and installed in
 #   ${MLXCEL_DEPS_DIR}/<system>-<processor>-<hash of the recipes and of the toolchain file>
@@ -9,7 +9,8 @@ include(${CMAKE_SOURCE_DIR}/deps/sources.cmake)
 
 set(MX_DEPS_TARGET "${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")
 string(TOLOWER "${MX_DEPS_TARGET}" MX_DEPS_TARGET)
-set(recipes ${CMAKE_SOURCE_DIR}/deps/sources.cmake ${CMAKE_SOURCE_DIR}/deps/CMakeLists.txt ${CMAKE_TOOLCHAIN_FILE})
+set(recipes ${CMAKE_SOURCE_DIR}/deps/sources.cmake ${CMAKE_SOURCE_DIR}/deps/CMakeLists.txt
+            ${CMAKE_SOURCE_DIR}/deps/curl_config.h ${CMAKE_SOURCE_DIR}/deps/mbedtls_config.h ${CMAKE_TOOLCHAIN_FILE})
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${recipes})
 set(hashes "")
 foreach(recipe IN LISTS recipes)
@@ -77,3 +78,11 @@ endfunction()
 mx_dep_import(yyjson yyjson)
 mx_dep_import(utf8proc utf8proc UTF8PROC_STATIC)
 mx_dep_import(pcre2 pcre2-8 "PCRE2_STATIC;PCRE2_CODE_UNIT_WIDTH=8")
+mx_dep_import(curl curl CURL_STATICLIB)
+if(WIN32)
+  target_link_libraries(mx_dep::curl INTERFACE ws2_32 crypt32 bcrypt secur32 advapi32 iphlpapi)
+else()
+  mx_dep_import(mbedtls mbedtls)
+  find_package(Threads REQUIRED)
+  target_link_libraries(mx_dep::curl INTERFACE mx_dep::mbedtls Threads::Threads)
+endif()

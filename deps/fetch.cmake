@@ -1,9 +1,9 @@
 # Brings the pinned archives of sources.cmake onto this machine and unpacks them:
 #
-#   cmake -DMX_FETCH_INTO=DIR -P deps/fetch.cmake        unpacks to DIR/yyjson, DIR/utf8proc, DIR/pcre2
+#   cmake -DMX_FETCH_INTO=DIR -P deps/fetch.cmake        unpacks to DIR/yyjson, DIR/utf8proc and so on
 #
 # An archive that is already in the cache (MLXCEL_CACHE_DIR, else ~/.cache/mlxcel, folder sources/) is used from there, so
-# a machine without a network needs the three files in that folder and nothing else. Every archive is hashed before use.
+# a machine without a network needs those files in that folder and nothing else. Every archive is hashed before use.
 cmake_minimum_required(VERSION 3.21)
 include(${CMAKE_CURRENT_LIST_DIR}/sources.cmake)
 
