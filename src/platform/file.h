@@ -6,6 +6,7 @@
 #ifndef MX_PLATFORM_FILE_H
 #define MX_PLATFORM_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -37,8 +38,31 @@ mx_status mx_file_remove(const char *path, mx_error *err) MX_NODISCARD;
 /* Makes one folder, which must not exist yet; its parent must. */
 mx_status mx_dir_create(const char *path, mx_error *err) MX_NODISCARD;
 
+/* Makes a folder and those above it, as far as they are missing. */
+mx_status mx_dir_create_all(const char *path, mx_error *err) MX_NODISCARD;
+
 /* Removes an empty folder. */
 mx_status mx_dir_remove(const char *path, mx_error *err) MX_NODISCARD;
+
+/* Removes a file, a link, or a folder with all that is in it. Links are removed themselves, what they point to stays.
+ * What is missing is no failure. */
+mx_status mx_file_remove_tree(const char *path, mx_error *err) MX_NODISCARD;
+
+/* Gives a file or folder another name on the same disk in one step. A file takes the place of one that is there; a
+ * folder does not. */
+mx_status mx_file_rename(const char *from, const char *to, mx_error *err) MX_NODISCARD;
+
+/* True for a symbolic link, or a junction of Windows, whatever it points to. */
+bool mx_file_is_link(const char *path);
+
+/* When the file was last written, in seconds since 1970; 0 where unknown. */
+int64_t mx_file_modified_s(const char *path);
+
+/* Sets that time to now. What cannot be done is not done: it is a note for people. */
+void mx_file_touch(const char *path);
+
+/* Bytes that this user may still write on the disk of an existing folder; INT64_MAX where unknown. */
+int64_t mx_disk_free(const char *path);
 
 /* The names in a folder, without "." and "..", in bytewise order. Names and array live in the arena. */
 mx_status mx_dir_list(mx_arena *arena, const char *path, const mx_str **names, size_t *n_names,

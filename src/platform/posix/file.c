@@ -4,8 +4,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -74,6 +76,39 @@ mx_status mx_dir_create(const char *path, mx_error *err)
 mx_status mx_dir_remove(const char *path, mx_error *err)
 {
     return rmdir(path) == 0 ? MX_OK : mx_fail_os(err, "remove the folder", path);
+}
+
+mx_status mx_file_rename(const char *from, const char *to, mx_error *err)
+{
+    return rename(from, to) == 0 ? MX_OK : mx_fail_os(err, "rename to", to);
+}
+
+bool mx_file_is_link(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+int64_t mx_file_modified_s(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 ? (int64_t)info.st_mtime : 0;
+}
+
+void mx_file_touch(const char *path)
+{
+    const int unused = utimensat(AT_FDCWD, path, NULL, 0);
+    (void)unused;
+}
+
+int64_t mx_disk_free(const char *path)
+{
+    struct statvfs info;
+    if (statvfs(path, &info) != 0) {
+        return INT64_MAX;
+    }
+    int64_t n_bytes;
+    return mx_mul_i64((int64_t)info.f_bavail, (int64_t)info.f_frsize, &n_bytes) ? n_bytes : INT64_MAX;
 }
 
 static int compare_names(const void *a, const void *b)

@@ -109,6 +109,77 @@ mx_status mx_dir_remove(const char *path, mx_error *err)
     return with_path(path, "remove the folder", RemoveDirectoryW, err);
 }
 
+mx_status mx_file_rename(const char *from, const char *to, mx_error *err)
+{
+    wchar_t *wide_from = NULL;
+    wchar_t *wide_to = NULL;
+    mx_status st;
+    MX_TRY_OR(done, st, mx_wide_from_path(from, &wide_from, err));
+    MX_TRY_OR(done, st, mx_wide_from_path(to, &wide_to, err));
+    if (!MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING)) {
+        st = mx_fail_os(err, "rename to", to);
+    }
+done:
+    mx_free(wide_from);
+    mx_free(wide_to);
+    return st;
+}
+
+bool mx_file_is_link(const char *path)
+{
+    wchar_t *wide = NULL;
+    bool is_link = false;
+    if (mx_wide_from_path(path, &wide, NULL) == MX_OK) {
+        const DWORD attributes = GetFileAttributesW(wide);
+        is_link = attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_REPARSE_POINT;
+    }
+    mx_free(wide);
+    return is_link;
+}
+
+#define FILETIME_OF_1970 116444736000000000 /* Windows counts tenths of microseconds from 1601 */
+
+int64_t mx_file_modified_s(const char *path)
+{
+    WIN32_FILE_ATTRIBUTE_DATA data;
+    wchar_t *wide = NULL;
+    int64_t seconds = 0;
+    if (mx_wide_from_path(path, &wide, NULL) == MX_OK && get_attributes(wide, &data)) {
+        const int64_t ticks =
+            (int64_t)((uint64_t)data.ftLastWriteTime.dwHighDateTime << 32 | data.ftLastWriteTime.dwLowDateTime);
+        seconds = (ticks - FILETIME_OF_1970) / 10000000;
+    }
+    mx_free(wide);
+    return seconds;
+}
+
+void mx_file_touch(const char *path)
+{
+    wchar_t *wide = NULL;
+    if (mx_wide_from_path(path, &wide, NULL) == MX_OK) {
+        HANDLE file = CreateFileW(wide, FILE_WRITE_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                                  NULL, OPEN_EXISTING, 0, NULL);
+        if (file != INVALID_HANDLE_VALUE) {
+            FILETIME now;
+            GetSystemTimeAsFileTime(&now);
+            SetFileTime(file, NULL, NULL, &now);
+            CloseHandle(file);
+        }
+    }
+    mx_free(wide);
+}
+
+int64_t mx_disk_free(const char *path)
+{
+    wchar_t *wide = NULL;
+    ULARGE_INTEGER n_bytes = {.QuadPart = INT64_MAX};
+    if (mx_wide_from_path(path, &wide, NULL) == MX_OK && !GetDiskFreeSpaceExW(wide, &n_bytes, NULL, NULL)) {
+        n_bytes.QuadPart = INT64_MAX;
+    }
+    mx_free(wide);
+    return (int64_t)MX_MIN(n_bytes.QuadPart, (uint64_t)INT64_MAX);
+}
+
 static int compare_names(const void *a, const void *b)
 {
     return mx_str_compare(*(const mx_str *)a, *(const mx_str *)b);
