@@ -61,13 +61,16 @@ static mx_value build_all(mx_builder *b, const mx_model_config *c, const mx_fami
 {
     add_ropes(b, c, n_ctx);
     mx_set_stream(b, mx_embed(b, "embed_tokens", embed_scale(c)));
+    if (c->has_position_table) {
+        mx_set_stream(b, mx_add_positions(b, mx_stream(b), "embed_positions", c->n_ctx));
+    }
     for (int32_t i = 0; i < c->n_layers; i++) {
         mx_builder_set_layer(b, i);
         mx_builder_set_heads(b, c->layers[i].n_heads, c->layers[i].n_kv_heads, c->layers[i].head_dim);
         family->layer(b, c, i);
     }
     mx_builder_set_layer(b, -1);
-    return build_logits(b, c, mx_rmsnorm(b, mx_gather_samples(b, mx_stream(b)), "norm"), has_lm_head);
+    return build_logits(b, c, mx_norm(b, mx_gather_samples(b, mx_stream(b)), "norm"), has_lm_head);
 }
 
 mx_status mx_model_build(const mx_model_config *c, const mx_family *family, int32_t n_ctx, bool has_lm_head,
@@ -80,6 +83,7 @@ mx_status mx_model_build(const mx_model_config *c, const mx_family *family, int3
         .n_vocab = c->n_vocab,
         .norm_eps = (float)c->norm_eps,
         .norm_weight_offset = (float)c->norm_weight_offset,
+        .norm = c->norm,
         .act = c->act,
     };
     mx_builder *b = NULL;

@@ -54,9 +54,15 @@ static const struct activation_name {
     const char *name;
     mx_activation act;
 } activation_names[] = {
-    {"silu", MX_ACT_SILU},          {"swish", MX_ACT_SILU},
-    {"gelu", MX_ACT_GELU},          {"gelu_pytorch_tanh", MX_ACT_GELU_TANH},
+    {"silu", MX_ACT_SILU},
+    {"swish", MX_ACT_SILU},
+    {"gelu", MX_ACT_GELU},
+    {"gelu_pytorch_tanh", MX_ACT_GELU_TANH},
     {"gelu_new", MX_ACT_GELU_TANH},
+    {"gelu_fast", MX_ACT_GELU_TANH},
+    {"quick_gelu", MX_ACT_GELU_QUICK},
+    {"relu", MX_ACT_RELU},
+    {"relu2", MX_ACT_RELU2},
 };
 
 static mx_status read_activation(yyjson_val *obj, mx_activation *act, mx_error *err)

@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "program/program.h"
+#include "program/builder.h"
 
 #define MX_MAX_EOS_IDS  16
 #define MX_MAX_CTX      (1 << 27) /* positions */
@@ -84,7 +84,10 @@ typedef struct mx_model_config {
     int64_t n_vocab;
     double norm_eps;
     double norm_weight_offset; /* 1 for Gemma's (1 + w) */
+    mx_norm_kind norm;         /* of the stream */
     mx_activation act;
+    bool has_plain_mlp;      /* up, activation, down: no gate */
+    bool has_position_table; /* n_ctx learned positions are added to the embedding */
     bool has_qkv_bias;
     bool has_o_bias;
     bool has_mlp_bias;

@@ -14,12 +14,39 @@
         .theta = (theta_), .partial_factor = 1, .beta_fast = 32, .beta_slow = 1, .truncate = true \
     }
 
+/* Which rows of a fused matrix, and which elements of its bias, a weight is. */
+typedef enum mx_part {
+    MX_PART_Q, /* all queries, then all keys, then all values, of the layer's heads */
+    MX_PART_K,
+    MX_PART_V,
+    MX_PART_GROUP_Q, /* for each key head: the queries that read it, the key, the value */
+    MX_PART_GROUP_K,
+    MX_PART_GROUP_V,
+    MX_PART_FIRST_HALF, /* gate and up */
+    MX_PART_SECOND_HALF,
+} mx_part;
+
 /* Another name of a weight in some checkpoints. A path that contains `name` is also looked for with `other` in its
  * place; a '*' in `other` stands for the number of an expert, each a tensor of its own. */
 typedef struct mx_rename {
     const char *name;
     const char *other;
 } mx_rename;
+
+/* The weight `name` is a part of the weight `fused` of the same layer. */
+typedef struct mx_fusion {
+    const char *name;
+    const char *fused;
+    mx_part part;
+} mx_fusion;
+
+/* How the names of a checkpoint's tensors begin: "<body>embed_tokens", "<body><layers>3.", "<head>lm_head". */
+typedef struct mx_stem {
+    const char *body; /* NULL past the last */
+    const char *layers;
+    const char *head;
+    bool is_by_input; /* matrices inside the layers are stored [n_in, n_out] */
+} mx_stem;
 
 /* Sets one field of all layers from the text configuration. */
 typedef mx_status (*mx_layer_rule)(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers,
@@ -38,6 +65,8 @@ struct mx_family {
     const char *source;                           /* where the architecture is defined */
     const mx_model_config *defaults;              /* of the official configuration class */
     const mx_rename *renames;                     /* NULL, or up to a row without a name */
+    const mx_fusion *fusions;                     /* NULL, or up to a row without a name */
+    const mx_stem *stems;                         /* NULL: those that most have (tensor_map.c) */
     const mx_field *fields;                       /* NULL, or further keys for members of mx_model_config */
     mx_own_fields own;
 

@@ -89,7 +89,7 @@ static mx_status open_all(mx_model *m, const char *dir, const mx_model_options *
     MX_TRY(pick_n_ctx(m, dir, options->n_ctx, &n_ctx, err));
     MX_TRY(mx_checkpoint_open(dir, &m->checkpoint, err));
     MX_TRY(mx_checkpoint_import(m->checkpoint, &m->quant, err));
-    MX_TRY(mx_tensor_map_init(&m->tensors, m->checkpoint, &m->quant, family->renames, err));
+    MX_TRY(mx_tensor_map_init(&m->tensors, m->checkpoint, &m->quant, family, &m->config, err));
     MX_TRY(mx_model_build(&m->config, family, n_ctx, mx_tensor_map_has_lm_head(&m->tensors),
                           mx_tensor_map_source(&m->tensors), &m->program, err));
     MX_TRY(mx_tensor_map_check_unused(&m->tensors, err));

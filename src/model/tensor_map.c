@@ -6,20 +6,25 @@
 #define MAP_MAX_ARENA   ((size_t)1 << 28)
 #define MAP_MAX_EXPERTS 4096
 
-static const struct prefix {
-    const char *body;
-    const char *head;
-} prefixes[] = {
-    {"model.", ""},
-    {"language_model.model.", "language_model."}, /* a vision model, as mlx-vlm and older transformers write it */
-    {"model.language_model.", ""},                /* the same by newer transformers */
-    {"", ""},                                     /* a bare text model */
+static const mx_stem usual_stems[] = {
+    {"model.", "layers.", "", false},
+    {"language_model.model.", "layers.", "language_model.", false}, /* a vision model, as mlx-vlm and older transformers
+                                                                       write it */
+    {"model.language_model.", "layers.", "", false},                /* the same by newer transformers */
+    {"", "layers.", "", false},                                     /* a bare text model */
+    {NULL, NULL, NULL, false},
 };
 
 /* Tensors that a text model has no use for: a piece of the name tells. */
 static const char *const harmless[] = {
-    "rotary_emb.inv_freq",                                 /* a table that old transformers saved */
-    "vision_tower.", "multi_modal_projector.", "lm_head.", /* of a tied model: the embedding again */
+    "rotary_emb.inv_freq", /* tables that old transformers saved, */
+    ".attn.bias",
+    ".attn.masked_bias", /* among them GPT-2's and GPT-NeoX's causal masks */
+    ".attention.bias",
+    ".attention.masked_bias",
+    "vision_tower.",
+    "multi_modal_projector.",
+    "lm_head.", /* of a tied model: the embedding again */
 };
 
 static mx_status fail_memory(mx_error *err)
@@ -27,33 +32,17 @@ static mx_status fail_memory(mx_error *err)
     return mx_fail(err, MX_NO_MEMORY, "out of memory: the names of a model's tensors");
 }
 
-/* "<prefix><path>" in the arena; ptr NULL when out of memory. */
+/* The path as the checkpoint begins it, in the arena; ptr NULL when out of memory. */
 static mx_str full_path(mx_tensor_map *map, mx_str path)
 {
-    const bool is_head = mx_str_eq_cstr(path, "lm_head");
-    return mx_str_from(
-        mx_arena_printf(&map->arena, "%s%.*s", is_head ? map->head_prefix : map->body_prefix, MX_STR_ARG(path)));
-}
-
-mx_status mx_tensor_map_init(mx_tensor_map *map, const mx_checkpoint *checkpoint, const mx_quant_config *quant,
-                             const mx_rename *renames, mx_error *err)
-{
-    *map = (mx_tensor_map){.checkpoint = checkpoint, .quant = quant, .renames = renames};
-    mx_arena_init(&map->arena, MAP_MAX_ARENA);
-    for (size_t i = 0; i < MX_COUNTOF(prefixes); i++) {
-        map->body_prefix = prefixes[i].body;
-        map->head_prefix = prefixes[i].head;
-        const mx_str path = full_path(map, MX_STR("embed_tokens"));
-        if (!path.ptr) {
-            return fail_memory(err);
-        }
-        if (mx_weight_exists(checkpoint, path)) {
-            return MX_OK;
-        }
+    const mx_stem *stem = map->stem;
+    const mx_str layers = MX_STR("layers.");
+    if (mx_str_starts_with(path, layers)) {
+        const mx_str rest = mx_str_slice(path, layers.len, path.len);
+        return mx_str_from(mx_arena_printf(&map->arena, "%s%s%.*s", stem->body, stem->layers, MX_STR_ARG(rest)));
     }
-    return mx_fail(err, MX_NOT_FOUND,
-                   "%s: has no embedding: neither \"model.embed_tokens.weight\" nor the same under \"language_model.\"",
-                   mx_checkpoint_dir(checkpoint));
+    const char *start = mx_str_eq_cstr(path, "lm_head") ? stem->head : stem->body;
+    return mx_str_from(mx_arena_printf(&map->arena, "%s%.*s", start, MX_STR_ARG(path)));
 }
 
 void mx_tensor_map_deinit(mx_tensor_map *map)
@@ -69,17 +58,16 @@ static mx_status resolve_plain(mx_tensor_map *map, mx_str path, mx_weight *out, 
     return mx_strmap_put(&map->used, path, 1, NULL, err);
 }
 
-/* `path` with `from` replaced by `to`, and the star in `to` by a number; ptr NULL when out of memory. */
-static mx_str rewrite(mx_tensor_map *map, mx_str path, const mx_rename *rename, int64_t i_expert)
+/* `path` with `name` replaced by `other`, and the star in that by a number; ptr NULL when out of memory. */
+static mx_str rewrite(mx_tensor_map *map, mx_str path, const char *name, const char *other, int64_t i_expert)
 {
-    const size_t at = mx_str_find(path, mx_str_from(rename->name), 0);
+    const size_t at = mx_str_find(path, mx_str_from(name), 0);
     const mx_str head = mx_str_slice(path, 0, at);
-    const mx_str tail = mx_str_slice(path, at + strlen(rename->name), path.len);
-    const mx_str to = mx_str_from(rename->other);
+    const mx_str tail = mx_str_slice(path, at + strlen(name), path.len);
+    const mx_str to = mx_str_from(other);
     const size_t star = mx_str_find(to, MX_STR("*"), 0);
     if (star == MX_STR_NPOS) {
-        return mx_str_from(
-            mx_arena_printf(&map->arena, "%.*s%s%.*s", MX_STR_ARG(head), rename->other, MX_STR_ARG(tail)));
+        return mx_str_from(mx_arena_printf(&map->arena, "%.*s%s%.*s", MX_STR_ARG(head), other, MX_STR_ARG(tail)));
     }
     const mx_str before = mx_str_slice(to, 0, star);
     const mx_str after = mx_str_slice(to, star + 1, to.len);
@@ -97,7 +85,7 @@ static bool is_same_format(const mx_weight *a, const mx_weight *b)
 static mx_status count_experts(mx_tensor_map *map, mx_str path, const mx_rename *rename, int64_t *n, mx_error *err)
 {
     for (*n = 0; *n < MAP_MAX_EXPERTS; ++*n) {
-        const mx_str name = rewrite(map, path, rename, *n);
+        const mx_str name = rewrite(map, path, rename->name, rename->other, *n);
         if (!name.ptr) {
             return fail_memory(err);
         }
@@ -106,6 +94,81 @@ static mx_status count_experts(mx_tensor_map *map, mx_str path, const mx_rename 
         }
     }
     return MX_OK;
+}
+
+/* Where a weight was found. */
+typedef struct place {
+    mx_str path;              /* in the checkpoint, but of experts that are tensors of their own */
+    const mx_rename *experts; /* of those, else NULL */
+    int64_t n_experts;
+    const mx_fusion *fusion; /* of the part of `path` that the weight is; NULL: all of it */
+    bool is_found;           /* else path is where it was expected */
+} place;
+
+/* Looks for the weight where `name` in the path out->path is replaced by `other`. */
+static mx_status try_name(mx_tensor_map *map, const char *name, const char *other, place *out, mx_error *err)
+{
+    if (mx_str_find(out->path, mx_str_from(name), 0) == MX_STR_NPOS) {
+        return MX_OK;
+    }
+    const mx_str path = rewrite(map, out->path, name, other, 0);
+    if (!path.ptr) {
+        return fail_memory(err);
+    }
+    out->is_found = mx_weight_exists(map->checkpoint, path);
+    out->path = out->is_found ? path : out->path;
+    return MX_OK;
+}
+
+static mx_status try_rename(mx_tensor_map *map, const mx_rename *rename, place *out, mx_error *err)
+{
+    if (!strchr(rename->other, '*')) {
+        return try_name(map, rename->name, rename->other, out, err);
+    }
+    if (mx_str_find(out->path, mx_str_from(rename->name), 0) == MX_STR_NPOS) {
+        return MX_OK;
+    }
+    MX_TRY(count_experts(map, out->path, rename, &out->n_experts, err));
+    out->is_found = out->n_experts > 0;
+    out->experts = out->is_found ? rename : NULL;
+    return MX_OK;
+}
+
+/* MX_NO_MEMORY. */
+static mx_status locate(mx_tensor_map *map, mx_str canonical, place *out, mx_error *err)
+{
+    *out = (place){.path = full_path(map, canonical)};
+    if (!out->path.ptr) {
+        return fail_memory(err);
+    }
+    out->is_found = mx_weight_exists(map->checkpoint, out->path);
+    for (const mx_rename *r = map->family->renames; !out->is_found && r && r->name; r++) {
+        MX_TRY(try_rename(map, r, out, err));
+    }
+    for (const mx_fusion *f = map->family->fusions; !out->is_found && f && f->name; f++) {
+        MX_TRY(try_name(map, f->name, f->fused, out, err));
+        out->fusion = out->is_found ? f : NULL;
+    }
+    return MX_OK;
+}
+
+mx_status mx_tensor_map_init(mx_tensor_map *map, const mx_checkpoint *checkpoint, const mx_quant_config *quant,
+                             const mx_family *family, const mx_model_config *config, mx_error *err)
+{
+    *map = (mx_tensor_map){.checkpoint = checkpoint, .quant = quant, .family = family, .config = config};
+    mx_arena_init(&map->arena, MAP_MAX_ARENA);
+    const mx_stem *stems = family->stems ? family->stems : usual_stems;
+    for (map->stem = stems; map->stem->body; map->stem++) {
+        place at;
+        MX_TRY(locate(map, MX_STR("embed_tokens"), &at, err));
+        if (at.is_found) {
+            return MX_OK;
+        }
+    }
+    map->stem = stems;
+    return mx_fail(err, MX_NOT_FOUND,
+                   "%s: has no embedding: neither \"%sembed_tokens.weight\" nor any other known name",
+                   mx_checkpoint_dir(checkpoint), stems[0].body);
 }
 
 /* Experts 0 to n - 1, each a tensor of its own, as one weight. */
@@ -117,7 +180,7 @@ static mx_status join_experts(mx_tensor_map *map, mx_str path, const mx_rename *
         return fail_memory(err);
     }
     for (int64_t i = 0; i < n; i++) {
-        const mx_str name = rewrite(map, path, rename, i);
+        const mx_str name = rewrite(map, path, rename->name, rename->other, i);
         if (!name.ptr) {
             return fail_memory(err);
         }
@@ -135,37 +198,104 @@ static mx_status join_experts(mx_tensor_map *map, mx_str path, const mx_rename *
     return MX_OK;
 }
 
+/* The heads of the layer that a canonical path is in. */
+static const mx_layer_config *layer_of(const mx_tensor_map *map, mx_str canonical)
+{
+    int32_t i_layer = 0;
+    for (size_t i = sizeof "layers." - 1; i < canonical.len && canonical.ptr[i] >= '0' && canonical.ptr[i] <= '9';
+         i++) {
+        i_layer = i_layer * 10 + canonical.ptr[i] - '0';
+    }
+    return &map->config->layers[i_layer];
+}
+
+/* Rows of a fused matrix: `n_runs` runs of `run_rows`, `run_step` apart, from row `first` on. */
+typedef struct part_rows {
+    int64_t first, n_runs, run_rows, run_step;
+    int64_t n_whole; /* rows that the fused matrix must have */
+} part_rows;
+
+static part_rows rows_of_part(mx_part part, const mx_layer_config *layer, int64_t n_rows)
+{
+    const int64_t dim = layer->head_dim;
+    const int64_t n_q = layer->n_heads * dim;
+    const int64_t n_kv = layer->n_kv_heads * dim;
+    const int64_t group = n_q / layer->n_kv_heads; /* rows of queries that read one key head */
+    const int64_t n_all = n_q + 2 * n_kv;
+    switch (part) {
+    case MX_PART_Q: return (part_rows){0, 1, n_q, n_q, n_all};
+    case MX_PART_K: return (part_rows){n_q, 1, n_kv, n_kv, n_all};
+    case MX_PART_V: return (part_rows){n_q + n_kv, 1, n_kv, n_kv, n_all};
+    case MX_PART_GROUP_Q: return (part_rows){0, layer->n_kv_heads, group, group + 2 * dim, n_all};
+    case MX_PART_GROUP_K: return (part_rows){group, layer->n_kv_heads, dim, group + 2 * dim, n_all};
+    case MX_PART_GROUP_V: return (part_rows){group + dim, layer->n_kv_heads, dim, group + 2 * dim, n_all};
+    case MX_PART_FIRST_HALF: return (part_rows){0, 1, n_rows / 2, n_rows / 2, n_rows / 2 * 2};
+    case MX_PART_SECOND_HALF: return (part_rows){n_rows / 2, 1, n_rows / 2, n_rows / 2, n_rows / 2 * 2};
+    }
+    return (part_rows){0, 1, n_rows, n_rows, n_rows};
+}
+
+/* Elements of a bias [n]: few bytes, which are copied where they are not neighbours. */
+static mx_status take_part_of_vector(mx_tensor_map *map, const part_rows *rows, mx_weight *w, mx_error *err)
+{
+    const int64_t size = (int64_t)mx_dtype_size(w->dtype);
+    const uint8_t *src = w->data + rows->first * size;
+    w->n_cols = rows->n_runs * rows->run_rows;
+    w->data = src;
+    if (rows->n_runs == 1) {
+        return MX_OK;
+    }
+    uint8_t *copy = mx_arena_alloc(&map->arena, (size_t)(w->n_cols * size));
+    if (!copy) {
+        return fail_memory(err);
+    }
+    for (int64_t i = 0; i < rows->n_runs; i++) {
+        memcpy(copy + i * rows->run_rows * size, src + i * rows->run_step * size, (size_t)(rows->run_rows * size));
+    }
+    w->data = copy;
+    return MX_OK;
+}
+
+static mx_status take_part(mx_tensor_map *map, mx_part part, mx_str canonical, mx_weight *w, mx_error *err)
+{
+    const bool is_vector = w->n_rows == 1 && w->n_experts == 1 && w->quant.mode == MX_QUANT_NONE;
+    const int64_t n = is_vector ? w->n_cols : w->n_rows;
+    const part_rows rows = rows_of_part(part, layer_of(map, canonical), n);
+    if (n != rows.n_whole) {
+        return mx_fail(err, MX_FORMAT, "tensor \"%.*s\": %lld rows by the configuration, found %lld",
+                       MX_STR_ARG(w->name), (long long)rows.n_whole, (long long)n);
+    }
+    if (is_vector) {
+        return take_part_of_vector(map, &rows, w, err);
+    }
+    *w = rows.n_runs == 1 ? mx_weight_slice_rows(w, rows.first, rows.run_rows)
+                          : mx_weight_slice_runs(w, rows.first, rows.n_runs, rows.run_rows, rows.run_step);
+    return MX_OK;
+}
+
+static mx_status turn(const mx_tensor_map *map, mx_weight *w, mx_error *err)
+{
+    if (w->quant.mode != MX_QUANT_NONE) {
+        return mx_fail(err, MX_UNSUPPORTED, "%s: \"%.*s\" is quantised but stored [inputs, outputs]",
+                       mx_checkpoint_dir(map->checkpoint), MX_STR_ARG(w->name));
+    }
+    *w = mx_weight_transpose(w);
+    return MX_OK;
+}
+
 static mx_status resolve(void *object, mx_str canonical, mx_weight *out, mx_error *err)
 {
     mx_tensor_map *map = object;
-    const mx_str path = full_path(map, canonical);
-    if (!path.ptr) {
-        return fail_memory(err);
+    place at;
+    MX_TRY(locate(map, canonical, &at, err));
+    if (at.experts) {
+        return join_experts(map, at.path, at.experts, at.n_experts, out, err);
     }
-    if (mx_weight_exists(map->checkpoint, path)) {
-        return resolve_plain(map, path, out, err);
+    MX_TRY(resolve_plain(map, at.path, out, err)); /* tells what is missing */
+    if (map->stem->is_by_input && out->n_rows > 1 && mx_str_starts_with(canonical, MX_STR("layers."))) {
+        MX_TRY(turn(map, out, err));
     }
-    for (const mx_rename *rename = map->renames; rename && rename->name; rename++) {
-        if (mx_str_find(path, mx_str_from(rename->name), 0) == MX_STR_NPOS) {
-            continue;
-        }
-        if (!strchr(rename->other, '*')) {
-            const mx_str name = rewrite(map, path, rename, 0);
-            if (!name.ptr) {
-                return fail_memory(err);
-            }
-            if (mx_weight_exists(map->checkpoint, name)) {
-                return resolve_plain(map, name, out, err);
-            }
-            continue;
-        }
-        int64_t n = 0;
-        MX_TRY(count_experts(map, path, rename, &n, err));
-        if (n > 0) {
-            return join_experts(map, path, rename, n, out, err);
-        }
-    }
-    return resolve_plain(map, path, out, err); /* tells what is missing */
+    return at.fusion ? take_part(map, at.fusion->part, canonical, out, err) : MX_OK;
 }
 
 mx_weight_source mx_tensor_map_source(mx_tensor_map *map)
@@ -173,11 +303,10 @@ mx_weight_source mx_tensor_map_source(mx_tensor_map *map)
     return (mx_weight_source){.object = map, .resolve = resolve};
 }
 
-bool mx_tensor_map_has_lm_head(const mx_tensor_map *map)
+bool mx_tensor_map_has_lm_head(mx_tensor_map *map)
 {
-    char name[64];
-    const int n = snprintf(name, sizeof name, "%slm_head", map->head_prefix);
-    return mx_weight_exists(map->checkpoint, (mx_str){name, (size_t)n});
+    place at;
+    return locate(map, MX_STR("lm_head"), &at, NULL) == MX_OK && at.is_found;
 }
 
 static bool is_used(const mx_tensor_map *map, mx_str name)
