@@ -27,28 +27,6 @@ static void add_ropes(mx_builder *b, const mx_model_config *c, int32_t n_ctx)
     }
 }
 
-mx_value mx_layer_attention(mx_builder *b, const mx_model_config *c, int32_t i_layer, mx_qkv t)
-{
-    const mx_layer_config *layer = &c->layers[i_layer];
-    const double query_scale = c->query_scale != 0 ? c->query_scale : layer->head_dim;
-    const mx_attention_settings settings = {
-        .scale = (float)(c->attention_scale != 0 ? c->attention_scale : 1 / sqrt(query_scale)),
-        .softcap = (float)c->attention_softcap,
-        .window = layer->is_sliding ? c->window : 0,
-        .sinks = c->sinks,
-    };
-    if (layer->rope != MX_LAYER_ROPE_NONE) {
-        t = mx_rope(b, t, (int32_t)layer->rope);
-    }
-    return layer->i_kv_layer == i_layer ? mx_attention(b, t, &settings)
-                                        : mx_attention_shared(b, t.q, layer->i_kv_layer, &settings);
-}
-
-mx_value mx_add_residual(mx_builder *b, const mx_model_config *c, mx_value x, mx_value y)
-{
-    return mx_add(b, x, c->residual_scale != 0 ? mx_scale(b, y, (float)c->residual_scale) : y);
-}
-
 static mx_value build_logits(mx_builder *b, const mx_model_config *c, mx_value x, bool has_lm_head)
 {
     mx_value y = mx_logits(b, x, c->is_tied || !has_lm_head ? "embed_tokens" : "lm_head");

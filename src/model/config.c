@@ -40,7 +40,7 @@ static const mx_field fields[] = {
     FIELD(BOOL, has_mlp_bias, "mlp_bias", 0, 0),
     FIELD(BOOL, is_tied, "tie_word_embeddings", 0, 0),
     FIELD(F64, query_scale, "query_pre_attn_scalar", 0, CONFIG_MAX_FACTOR),
-    FIELD(F64, logit_softcap, "final_logit_softcapping", 0, CONFIG_MAX_FACTOR),
+    FIELD(F64_OR_NULL, logit_softcap, "final_logit_softcapping", 0, CONFIG_MAX_FACTOR),
     FIELD(I64, n_experts, "num_experts", 1, CONFIG_MAX_EXPERTS),
     FIELD(I64, n_experts, "num_local_experts", 1, CONFIG_MAX_EXPERTS),
     FIELD(I64, n_experts, "n_routed_experts", 1, CONFIG_MAX_EXPERTS),

@@ -46,6 +46,7 @@ typedef struct mx_rope_config {
     double mscale;
     double mscale_all_dim;
     bool truncate;
+    double query_beta;           /* queries are sharpened by it every original_n_ctx positions; 0: not */
     const double *short_factors; /* longrope: [rot_dim / 2], in the configuration's arena */
     const double *long_factors;
     int32_t n_short_factors;
@@ -72,6 +73,13 @@ typedef struct mx_layer_config {
     int64_t d_ff;
 } mx_layer_config;
 
+/* Norms on queries and keys before they turn. */
+typedef enum mx_qk_norm {
+    MX_QK_NORM_NONE,
+    MX_QK_NORM_HEADS, /* over each head */
+    MX_QK_NORM_ROWS,  /* over all heads together */
+} mx_qk_norm;
+
 typedef struct mx_model_config {
     const char *model_type; /* as the file says: "qwen3"; static */
     int32_t n_layers;
@@ -91,9 +99,11 @@ typedef struct mx_model_config {
     bool has_qkv_bias;
     bool has_o_bias;
     bool has_mlp_bias;
+    mx_qk_norm qk_norm;
     bool is_tied;             /* logits are products with the embedding */
     bool scales_embedding;    /* by sqrt(d_model) in bf16 (Gemma) */
     int32_t window;           /* of sliding layers; 0: there are none */
+    int32_t sliding_pattern;  /* every so-many-th layer does not slide (mx_sliding_pattern) */
     double query_scale;       /* scores are q.k / sqrt(query_scale); as defaults, 0: head_dim of the layer */
     double attention_scale;   /* scores are q.k times this; 0: by query_scale */
     double attention_softcap; /* of scores; 0: none. Read by families that have it */

@@ -83,10 +83,11 @@ struct mx_family {
 };
 
 /* Rules for `sliding`. All of them read "sliding_window"; none slides where it is null or 0.
- * all: every layer. after_full: if "use_sliding_window", the layers from "max_window_layers" on. pattern: all but every
- * "sliding_window_pattern"-th. alternate: the first, the third, and so on. All but the first are overruled by
- * "layer_types". */
+ * all: every layer. listed: the same. after_full: if "use_sliding_window", the layers from "max_window_layers" on.
+ * pattern: all but every "sliding_window_pattern"-th. alternate: the first, the third, and so on. All but the first are
+ * overruled by "layer_types". */
 mx_status mx_sliding_all(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, mx_error *err);
+mx_status mx_sliding_listed(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, mx_error *err);
 mx_status mx_sliding_after_full(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, mx_error *err);
 mx_status mx_sliding_alternate(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, mx_error *err);
 mx_status mx_sliding_pattern(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, mx_error *err);

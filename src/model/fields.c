@@ -23,6 +23,11 @@ static mx_status read_field(yyjson_val *obj, const mx_field *f, void *member, mx
         return MX_OK;
     case MX_FIELD_I64: return mx_json_get_i64(obj, f->key, f->min, f->max, (int64_t *)member, err);
     case MX_FIELD_F64: return read_number(obj, f, (double *)member, err);
+    case MX_FIELD_F64_OR_NULL:
+        if (yyjson_is_null(yyjson_obj_get(obj, f->key))) {
+            *(double *)member = 0;
+        }
+        return read_number(obj, f, (double *)member, err);
     case MX_FIELD_BOOL: return mx_json_get_bool(obj, f->key, (bool *)member, err);
     }
     return MX_OK;

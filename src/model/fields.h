@@ -15,7 +15,8 @@
 typedef enum mx_field_type {
     MX_FIELD_I32, /* whole numbers, from min to max */
     MX_FIELD_I64,
-    MX_FIELD_F64, /* finite, from min to max */
+    MX_FIELD_F64,         /* finite, from min to max */
+    MX_FIELD_F64_OR_NULL, /* the same, and null is 0: absent is the default, null says that there is none */
     MX_FIELD_BOOL,
 } mx_field_type;
 
@@ -37,7 +38,8 @@ typedef struct mx_field {
         NULL, MX_FIELD_BOOL, 0, 0, 0 \
     }
 
-/* Reads every row that the object has; absent and null ones leave the member as it is. Of two rows for one member, the
+/* Reads every row that the object has; absent ones leave the member as it is, and so do those
+ * that are null but of MX_FIELD_F64_OR_NULL. Of two rows for one member, the
  * later wins. MX_FORMAT naming the key. */
 mx_status mx_fields_read(yyjson_val *obj, const mx_field *table, void *out, mx_error *err) MX_NODISCARD;
 

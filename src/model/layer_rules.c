@@ -36,6 +36,13 @@ mx_status mx_sliding_all(yyjson_val *obj, const mx_model_config *config, mx_laye
     return MX_OK;
 }
 
+mx_status mx_sliding_listed(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, mx_error *err)
+{
+    bool found = false;
+    MX_TRY(mx_sliding_by_types(obj, config, layers, &found, err));
+    return found ? MX_OK : mx_sliding_all(obj, config, layers, err);
+}
+
 mx_status mx_sliding_after_full(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, mx_error *err)
 {
     bool is_used = false;
@@ -56,7 +63,7 @@ mx_status mx_sliding_after_full(yyjson_val *obj, const mx_model_config *config, 
 mx_status mx_sliding_pattern(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, mx_error *err)
 {
     bool found = false;
-    int64_t pattern = 6;                                                                  /* Gemma 3's */
+    int64_t pattern = config->sliding_pattern;
     MX_TRY(mx_json_get_i64(obj, "_sliding_window_pattern", 1, INT32_MAX, &pattern, err)); /* as transformers saves it */
     MX_TRY(mx_json_get_i64(obj, "sliding_window_pattern", 1, INT32_MAX, &pattern, err));
     MX_TRY(mx_sliding_by_types(obj, config, layers, &found, err));

@@ -30,6 +30,7 @@ static const struct number_field {
     {"beta_slow", offsetof(mx_rope_config, beta_slow)},
     {"mscale", offsetof(mx_rope_config, mscale)},
     {"mscale_all_dim", offsetof(mx_rope_config, mscale_all_dim)},
+    {"llama_4_scaling_beta", offsetof(mx_rope_config, query_beta)},
 };
 
 static mx_status read_kind(yyjson_val *obj, mx_rope_kind *kind, mx_error *err)
@@ -149,6 +150,7 @@ static mx_status finish(mx_rope_config *rope, const mx_model_config *c, mx_error
     MX_TRY(check_optional(rope->mscale, "mscale", err));
     MX_TRY(check_optional(rope->mscale_all_dim, "mscale_all_dim", err));
     MX_TRY(check_number(rope->beta_fast, 0, ROPE_MAX_FACTOR, "beta_fast", err));
+    MX_TRY(check_optional(rope->query_beta, "llama_4_scaling_beta", err));
     MX_TRY(check_number(rope->beta_slow, 0, ROPE_MAX_FACTOR, "beta_slow", err));
     if (rope->kind == MX_ROPE_LLAMA3) {
         MX_TRY(check_llama3(rope, err));
@@ -194,5 +196,6 @@ mx_status mx_rope_config_read(yyjson_val *obj, mx_arena *arena, mx_model_config 
     global->original_n_ctx = (int32_t)original;
 
     MX_TRY(finish(global, c, err));
+    local->theta = local->theta != 0 ? local->theta : global->theta;
     return c->has_local_rope ? finish(local, c, err) : MX_OK;
 }

@@ -181,6 +181,7 @@ static mx_value attend(mx_builder *b, mx_value q, int32_t i_cache, int32_t v_dim
         .i_cache = i_cache,
         .n_heads = b->shape.n_heads,
         .scale = settings->scale,
+        .sharpening = settings->sharpening,
         .window = settings->window,
         .softcap = settings->softcap,
         .sinks = settings->sinks ? mx_builder_weight(b, settings->sinks, "", 1, 1, b->shape.n_heads) : MX_NO_WEIGHT,

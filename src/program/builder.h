@@ -52,7 +52,8 @@ typedef struct mx_qkv {
 } mx_qkv;
 
 typedef struct mx_attention_settings {
-    float scale;       /* usually 1 / sqrt(head_dim) */
+    float scale; /* usually 1 / sqrt(head_dim) */
+    mx_sharpening sharpening;
     float softcap;     /* 0: none */
     int32_t window;    /* positions that a token sees, its own included; 0: all */
     const char *sinks; /* path of a logit a head that takes part in the softmax's sum, [n_heads]; NULL: none */

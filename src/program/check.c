@@ -256,6 +256,9 @@ static const char *check_attention(const mx_program *p, const mx_op *op)
         !is_shape(info_of(p, op->out[0]), 1, (int64_t)a->n_heads * cache->v_dim, MX_VALUE_F32)) {
         return "queries or the output do not fit the heads";
     }
+    if (a->sharpening.beta != 0.0f && (a->sharpening.n_positions < 1 || a->sharpening.shift < 0)) {
+        return "queries are sharpened by no number of positions";
+    }
     if (!is_vector(p, a->sinks, 1, a->n_heads)) {
         return "sinks do not fit the heads";
     }

@@ -83,6 +83,9 @@ static mx_status put_attention(const mx_op *op, mx_buf *out, mx_error *err)
     if (a->softcap > 0) {
         MX_TRY(mx_buf_printf(out, err, ", softcap %g", (double)a->softcap));
     }
+    if (a->sharpening.beta != 0.0f) {
+        MX_TRY(mx_buf_printf(out, err, ", sharpened every %d", a->sharpening.n_positions));
+    }
     if (a->has_append) {
         MX_TRY(mx_buf_printf(out, err, ", with %s%sappend", a->has_qk_norm ? "norms, " : "",
                              a->rope == MX_NO_ROPE ? "" : "rope, "));

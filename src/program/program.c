@@ -1,6 +1,8 @@
 /* program.c - names of operations, and the end of a program. */
 #include "program/program.h"
 
+#include <math.h>
+
 #include "base/compiler.h"
 
 const mx_op_info mx_op_infos[MX_OP_COUNT] = {
@@ -17,6 +19,16 @@ int64_t mx_program_state_bytes(const mx_program *program)
         n += (int64_t)program->states[i].n_rows * program->states[i].n_cols * (int64_t)sizeof(float);
     }
     return n;
+}
+
+float mx_attention_scale(const mx_attention_params *p, int32_t position)
+{
+    const mx_sharpening *s = &p->sharpening;
+    if (s->beta == 0.0f) {
+        return p->scale;
+    }
+    const float n_steps = floorf((float)(position + s->shift) / (float)s->n_positions);
+    return p->scale * (1.0f + s->beta * logf(1.0f + n_steps));
 }
 
 void mx_program_deinit(mx_program *program)

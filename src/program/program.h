@@ -120,6 +120,14 @@ typedef struct mx_kv_append_params {
     int32_t i_cache; /* place in mx_program.caches */
 } mx_kv_append_params;
 
+/* Queries far from the start are sharpened: those of position p are also times 1 + beta * log(1 + floor((p + shift) /
+ * n_positions)). */
+typedef struct mx_sharpening {
+    float beta; /* 0: not */
+    int32_t n_positions;
+    int32_t shift;
+} mx_sharpening;
+
 /* Plain form: in = {q, MX_NO_VALUE, MX_NO_VALUE}, keys and values are in the cache, this step's included.
  * Fused form (has_append): in = {q, k, v} as projected; q_norm and k_norm (over head_dim) and rope are applied where
  * they are set, then k and v are appended, then the attention is computed. */
@@ -128,9 +136,10 @@ typedef struct mx_attention_params {
     int32_t n_heads; /* query heads; a multiple of the cache's n_kv_heads: head h reads kv head h / (n_heads /
                         n_kv_heads) */
     float scale;     /* usually 1 / sqrt(head_dim) */
-    int32_t window;  /* a token sees this many positions, its own included; 0: all */
-    float softcap;   /* 0: none; else scores become softcap * tanh(score / softcap) */
-    int32_t sinks;   /* weight [n_heads]: one more logit a head in the softmax's sum; or MX_NO_WEIGHT */
+    mx_sharpening sharpening;
+    int32_t window; /* a token sees this many positions, its own included; 0: all */
+    float softcap;  /* 0: none; else scores become softcap * tanh(score / softcap) */
+    int32_t sinks;  /* weight [n_heads]: one more logit a head in the softmax's sum; or MX_NO_WEIGHT */
     bool has_append;
     bool has_qk_norm;
     mx_norm_params q_norm;
@@ -262,6 +271,9 @@ typedef struct mx_op_info {
     int32_t n_out;
     const char *formula;
 } mx_op_info;
+
+/* The scale of the scores of a token at this position: p->scale, sharpened. */
+float mx_attention_scale(const mx_attention_params *p, int32_t position);
 
 /* Name, arity and formula of every kind, from ops.def; index with the kind. */
 extern const mx_op_info mx_op_infos[MX_OP_COUNT];

@@ -111,6 +111,7 @@ def as_published(gain=1.0, embed=1.0, norm=1.0, special=()):
         import torch
         import transformers
         transformers.logging.set_verbosity_error()
+        transformers.logging.disable_progress_bar()
         with tempfile.TemporaryDirectory() as d:
             with open(os.path.join(d, "config.json"), "w") as f:
                 json.dump(cfg, f)

@@ -302,18 +302,20 @@ typedef struct attention_case {
     float softcap;
     bool has_sinks, is_fused, has_qk_norm, is_interleaved;
     int32_t rot_dim;
+    mx_sharpening sharpening;
 } attention_case;
 
 static const attention_case attention_cases[] = {
-    {"plain", 4, 2, 16, 16, 0, 0.0f, false, false, false, false, 0},
-    {"one head, odd dimensions", 1, 1, 10, 6, 0, 0.0f, false, false, false, false, 0},
-    {"plain with rope", 3, 3, 48, 48, 0, 0.0f, false, false, false, false, 20},
-    {"norms and rope", 8, 2, 64, 64, 0, 0.0f, false, true, true, false, 64},
-    {"window, soft cap, partial rope", 4, 4, 96, 72, 37, 3.0f, false, true, false, false, 24},
-    {"sinks, interleaved rope", 8, 1, 128, 128, 64, 0.0f, true, true, false, true, 16},
-    {"window of one", 3, 3, 80, 80, 1, 0.0f, false, true, true, false, 0},
-    {"group of 20", 20, 1, 64, 64, 0, 0.0f, true, true, false, false, 64},
-    {"head of 256", 4, 2, 256, 256, 0, 0.0f, false, true, true, false, 256},
+    {"plain", 4, 2, 16, 16, 0, 0.0f, false, false, false, false, 0, {0, 0, 0}},
+    {"one head, odd dimensions", 1, 1, 10, 6, 0, 0.0f, false, false, false, false, 0, {0, 0, 0}},
+    {"plain with rope", 3, 3, 48, 48, 0, 0.0f, false, false, false, false, 20, {0, 0, 0}},
+    {"norms and rope", 8, 2, 64, 64, 0, 0.0f, false, true, true, false, 64, {0, 0, 0}},
+    {"window, soft cap, partial rope", 4, 4, 96, 72, 37, 3.0f, false, true, false, false, 24, {0, 0, 0}},
+    {"sinks, interleaved rope", 8, 1, 128, 128, 64, 0.0f, true, true, false, true, 16, {0, 0, 0}},
+    {"window of one", 3, 3, 80, 80, 1, 0.0f, false, true, true, false, 0, {0, 0, 0}},
+    {"group of 20", 20, 1, 64, 64, 0, 0.0f, true, true, false, false, 64, {0, 0, 0}},
+    {"sharpened queries", 4, 2, 64, 64, 0, 0.0f, false, true, false, false, 64, {0.5f, 7, 1}},
+    {"head of 256", 4, 2, 256, 256, 0, 0.0f, false, true, true, false, 256, {0, 0, 0}},
 };
 
 static void check_attention(const attention_case *c, uint64_t seed, const steps parts)
@@ -350,6 +352,7 @@ static void check_attention(const attention_case *c, uint64_t seed, const steps 
         .scale = 1.0f / sqrtf((float)c->k_dim),
         .window = c->window,
         .softcap = c->softcap,
+        .sharpening = c->sharpening,
         .sinks = c->has_sinks ? rig_random_vector(&r, c->n_heads, &ignored) : MX_NO_WEIGHT,
         .has_append = c->is_fused,
         .has_qk_norm = c->has_qk_norm,

@@ -23,16 +23,19 @@ typedef struct attention_case {
     float softcap;
     bool has_sinks, is_fused, has_qk_norm, has_rope, is_interleaved;
     int32_t rot_dim;
+    mx_sharpening sharpening;
 } attention_case;
 
 static const attention_case op_cases[] = {
-    {"plain", 4, 2, 16, 16, 0, 0.0f, false, false, false, false, false, 0},
-    {"one head, odd dimensions", 1, 1, 10, 6, 0, 0.0f, false, false, false, false, false, 0},
-    {"fused with norms and rope", 6, 2, 32, 32, 0, 0.0f, false, true, true, true, false, 32},
-    {"fused, window, soft cap, partial rope", 4, 4, 64, 48, 37, 3.0f, false, true, false, true, false, 24},
-    {"fused, sinks, interleaved rope", 8, 1, 16, 16, 64, 0.0f, true, true, false, true, true, 16},
-    {"fused, no rope, window of one", 3, 3, 80, 80, 1, 0.0f, false, true, true, false, false, 0},
-    {"head of 64, group of 4", 8, 2, 64, 64, 0, 0.0f, false, true, false, true, false, 64},
+    {"plain", 4, 2, 16, 16, 0, 0.0f, false, false, false, false, false, 0, {0, 0, 0}},
+    {"one head, odd dimensions", 1, 1, 10, 6, 0, 0.0f, false, false, false, false, false, 0, {0, 0, 0}},
+    {"fused with norms and rope", 6, 2, 32, 32, 0, 0.0f, false, true, true, true, false, 32, {0, 0, 0}},
+    {"fused, window, soft cap, partial rope", 4, 4, 64, 48, 37, 3.0f, false, true, false, true, false, 24, {0, 0, 0}},
+    {"fused, sinks, interleaved rope", 8, 1, 16, 16, 64, 0.0f, true, true, false, true, true, 16, {0, 0, 0}},
+    {"fused, no rope, window of one", 3, 3, 80, 80, 1, 0.0f, false, true, true, false, false, 0, {0, 0, 0}},
+    {"head of 64, group of 4", 8, 2, 64, 64, 0, 0.0f, false, true, false, true, false, 64, {0, 0, 0}},
+    {"fused, sharpened queries", 4, 2, 32, 32, 0, 0.0f, false, true, false, true, false, 32, {0.5f, 7, 1}},
+    {"plain, sharpened queries", 4, 2, 16, 16, 0, 0.0f, false, false, false, false, false, 0, {0.3f, 16, 0}},
 };
 
 typedef struct fixture {
@@ -96,6 +99,7 @@ static void build(fixture *f, const attention_case *c, uint64_t seed)
     p->scale = 1.0f / sqrtf((float)c->k_dim);
     p->window = c->window;
     p->softcap = c->softcap;
+    p->sharpening = c->sharpening;
     p->sinks = c->has_sinks ? rig_random_vector(r, c->n_heads, &f->sinks) : MX_NO_WEIGHT;
 }
 
@@ -143,6 +147,10 @@ static void true_attention(const fixture *f, int32_t i_seq, int32_t position, in
             score += q[d] * k[d];
         }
         score /= sqrt((double)c->k_dim);
+        if (c->sharpening.beta != 0.0f) {
+            const double n_steps = floor((double)(position + c->sharpening.shift) / c->sharpening.n_positions);
+            score *= 1 + (double)c->sharpening.beta * log(1 + n_steps);
+        }
         score = c->softcap > 0.0f ? (double)c->softcap * tanh(score / (double)c->softcap) : score;
         scores[p] = exp(score);
         sum += scores[p];

@@ -140,8 +140,9 @@ static void prepare(attention *a, int32_t t, int32_t h)
     } else {
         memcpy(q_out, q, (size_t)(a->n_group * spec->k_dim) * sizeof(float));
     }
+    const float scale = mx_attention_scale(a->params, position);
     for (int32_t d = 0; d < a->n_group * spec->k_dim; d++) {
-        q_out[d] *= a->params->scale;
+        q_out[d] *= scale;
     }
 }
 

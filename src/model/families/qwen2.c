@@ -22,5 +22,5 @@ const mx_family mx_family_qwen2 = {
     .source = "transformers, models/qwen2/modeling_qwen2.py",
     .defaults = &qwen2_defaults,
     .sliding = mx_sliding_after_full,
-    .layer = mx_llama_layer,
+    .layer = mx_prenorm_layer,
 };

@@ -1,4 +1,5 @@
 /* qwen3.c - Qwen 3, dense and with experts: norms on the heads of queries and keys. */
+#include "model/families/families.h"
 #include "model/moe.h"
 
 static const mx_model_config qwen3_defaults = {
@@ -13,6 +14,7 @@ static const mx_model_config qwen3_defaults = {
     .n_vocab = 151936,
     .norm_eps = 1e-6,
     .act = MX_ACT_SILU,
+    .qk_norm = MX_QK_NORM_HEADS,
     .window = 4096,
     .ropes = {MX_ROPE_PLAIN(1e4), MX_ROPE_PLAIN(1e4)},
 };
@@ -28,6 +30,7 @@ static const mx_model_config qwen3_moe_defaults = {
     .n_vocab = 151936,
     .norm_eps = 1e-6,
     .act = MX_ACT_SILU,
+    .qk_norm = MX_QK_NORM_HEADS,
     .window = 4096,
     .n_experts = 128,
     .d_ff_expert = 768,
@@ -35,7 +38,7 @@ static const mx_model_config qwen3_moe_defaults = {
     .ropes = {MX_ROPE_PLAIN(1e4), MX_ROPE_PLAIN(1e4)},
 };
 
-static void qwen3_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer)
+static void qwen3_moe_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer)
 {
     const mx_moe_settings moe = mx_moe_settings_of(c);
     mx_moe_layer(b, c, i_layer, true, &moe);
@@ -54,7 +57,7 @@ const mx_family mx_family_qwen3 = {
     .source = "transformers, models/qwen3/modeling_qwen3.py",
     .defaults = &qwen3_defaults,
     .sliding = mx_sliding_after_full,
-    .layer = qwen3_layer,
+    .layer = mx_prenorm_layer,
 };
 
 const mx_family mx_family_qwen3_moe = {
@@ -64,5 +67,5 @@ const mx_family mx_family_qwen3_moe = {
     .sliding = qwen3_moe_sliding,
     .sparse = mx_sparse_by_step,
     .renames = mx_moe_renames,
-    .layer = qwen3_layer,
+    .layer = qwen3_moe_layer,
 };

@@ -88,12 +88,13 @@ static void attend_head(const mx_cpu_task *task, float *y, const float *q, int32
     const int32_t i_kv_head = i_head / (p->n_heads / spec->n_kv_heads);
     const int32_t last = task->batch->positions[t];
     const int32_t first = p->window > 0 ? MX_MAX(0, last - p->window + 1) : 0;
+    const float scale = mx_attention_scale(p, last);
     const float *sinks = mx_cpu_vector(task->cpu, p->sinks);
     float *scores = (float *)task->own;
     float *head = scores + task->cpu->program->n_ctx;
     for (int32_t i = first; i <= last; i++) {
         mx_kv_cache_load_k(cache, mx_cpu_page(task, t, i), i % MX_PAGE_TOKENS, i_kv_head, head);
-        const float score = p->scale * mx_ref_dot(q, head, spec->k_dim);
+        const float score = scale * mx_ref_dot(q, head, spec->k_dim);
         scores[i - first] = p->softcap > 0.0f ? p->softcap * tanhf(score / p->softcap) : score;
     }
     softmax(scores, last - first + 1, sinks ? &sinks[i_head] : NULL);

@@ -48,9 +48,11 @@ typedef struct attention_prepare_params {
     int32_t rot_dim;
     int32_t is_interleaved;
     float rope_factor;
-    int32_t reserved;
+    float sharpening_beta; /* q of position p is also times 1 + beta * log(1 + floor((p + shift) / n)); 0: not */
+    int32_t sharpening_n;
+    int32_t sharpening_shift;
 } attention_prepare_params;
-MX_PARAMS_SIZE(attention_prepare_params, 176);
+MX_PARAMS_SIZE(attention_prepare_params, 184);
 
 typedef struct attention_params {
     attention_step step;

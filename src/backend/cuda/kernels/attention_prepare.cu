@@ -37,6 +37,16 @@ __device__ static void normalise(float *head, const float *x, int32_t dim, bool 
     __syncwarp(); /* each lane will read its neighbours' columns */
 }
 
+/* What queries of this position are multiplied by. */
+__device__ static float sharpening_at(const attention_prepare_params *p, int32_t position)
+{
+    if (p->sharpening_beta == 0.0f) {
+        return 1.0f;
+    }
+    const float n_steps = floorf((float)(position + p->sharpening_shift) / (float)p->sharpening_n);
+    return 1.0f + p->sharpening_beta * logf(1.0f + n_steps);
+}
+
 extern "C" __global__ void __launch_bounds__(128) attention_prepare(const __grid_constant__ attention_prepare_params p)
 {
     __shared__ float heads[PREPARE_WARPS][HEAD_MAX];
@@ -52,9 +62,10 @@ extern "C" __global__ void __launch_bounds__(128) attention_prepare(const __grid
         normalise(head, p.q + ((int64_t)t * p.n_heads + i) * p.k_dim, p.k_dim, p.has_norm, p.q_norm, p.q_eps,
                   p.q_offset);
         uint16_t *to = p.q16 + ((int64_t)t * p.n_heads + i) * p.dim;
+        const float sharpening = sharpening_at(&p, position);
         for (int32_t d = lane; d < p.dim; d += 32) {
-            to[d] = d < p.k_dim ? to_f16(rotated(column, d, p.inv_freq, p.inv_freq ? p.rot_dim : 0, p.is_interleaved,
-                                                 p.rope_factor, position))
+            to[d] = d < p.k_dim ? to_f16(sharpening * rotated(column, d, p.inv_freq, p.inv_freq ? p.rot_dim : 0,
+                                                              p.is_interleaved, p.rope_factor, position))
                                 : 0;
         }
         return;

@@ -50,6 +50,9 @@ static mx_status prepare(mx_cuda *cuda, const mx_op *op, mx_error *err)
     attention_prepare_params params = prepare_params(cuda, p->i_cache);
     params.q = mx_cuda_value(cuda, op->in[0]);
     params.n_heads = p->n_heads;
+    params.sharpening_beta = p->sharpening.beta;
+    params.sharpening_n = p->sharpening.n_positions;
+    params.sharpening_shift = p->sharpening.shift;
     if (p->has_append) {
         params.k = mx_cuda_value(cuda, op->in[1]);
         params.v = mx_cuda_value(cuda, op->in[2]);

@@ -1,0 +1,51 @@
+/* granite.c - Granite 3 and 4 without experts: Llama's layer with factors on the embedding, the scores, what is added
+ * to the stream, and the logits. */
+#include "model/families/families.h"
+
+static const mx_model_config granite_defaults = {
+    .model_type = "granite",
+    .n_layers = 32,
+    .n_heads = 32,
+    .n_ctx = 2048,
+    .d_model = 4096,
+    .d_ff = 11008,
+    .n_vocab = 32000,
+    .norm_eps = 1e-6,
+    .act = MX_ACT_SILU,
+    .attention_scale = 1,
+    .embedding_scale = 1,
+    .residual_scale = 1,
+    .logit_scale = 1,
+    .ropes = {MX_ROPE_PLAIN(1e4)},
+    .eos_ids = {2},
+    .n_eos_ids = 1,
+};
+
+static const mx_field granite_fields[] = {
+    MX_FIELD(mx_model_config, F64, attention_scale, "attention_multiplier", 0, 1000000),
+    MX_FIELD(mx_model_config, F64, embedding_scale, "embedding_multiplier", 0, 1000000),
+    MX_FIELD(mx_model_config, F64, residual_scale, "residual_multiplier", 0, 1000000),
+    MX_FIELD(mx_model_config, F64, logit_scale, "logits_scaling", 0, 1000000),
+    MX_FIELD_END,
+};
+
+/* "logits_scaling" divides. */
+static mx_status granite_read(yyjson_val *obj, mx_arena *arena, mx_model_config *c, mx_error *err)
+{
+    (void)obj;
+    (void)arena;
+    if (c->attention_scale == 0 || c->embedding_scale == 0 || c->residual_scale == 0 || c->logit_scale == 0) {
+        return mx_fail(err, MX_FORMAT, "a multiplier of a Granite model is 0");
+    }
+    c->logit_scale = 1 / c->logit_scale;
+    return MX_OK;
+}
+
+const mx_family mx_family_granite = {
+    .model_types = {"granite"},
+    .source = "transformers, models/granite/modeling_granite.py",
+    .defaults = &granite_defaults,
+    .fields = granite_fields,
+    .read = granite_read,
+    .layer = mx_prenorm_layer,
+};

@@ -1,0 +1,139 @@
+/* published_test.c - what published config.json files say, against what their authors say of the models. Fields that no
+ * reader of ours looks at are left out. A row a model: its file, and one line that a person can check. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "model/config.h"
+#include "model/family.h"
+#include "tests/test.h"
+
+typedef struct published {
+    const char *json;
+    const char *wanted;
+} published;
+
+static const published models[] = {
+    /* google/gemma-2b-it */
+    {"{\"model_type\": \"gemma\", \"head_dim\": 256, \"hidden_act\": \"gelu\", \"hidden_activation\": null,"
+     "\"hidden_size\": 2048, \"intermediate_size\": 16384, \"max_position_embeddings\": 8192, \"eos_token_id\": 1,"
+     "\"num_attention_heads\": 8, \"num_hidden_layers\": 18, \"num_key_value_heads\": 1, \"rms_norm_eps\": 1e-06,"
+     "\"rope_theta\": 10000.0, \"vocab_size\": 256000}",
+     "gemma 18 x 2048/16384, 8 heads of 256 on 1, 0 slide by 0, rope 10000, act 2, tied 1, eos 1"},
+    /* google/gemma-2-9b-it */
+    {"{\"model_type\": \"gemma2\", \"attn_logit_softcapping\": 50.0, \"final_logit_softcapping\": 30.0, \"head_dim\": "
+     "256,"
+     "\"hidden_act\": \"gelu_pytorch_tanh\", \"hidden_activation\": \"gelu_pytorch_tanh\", \"hidden_size\": 3584,"
+     "\"eos_token_id\": [1, 107], \"intermediate_size\": 14336, \"max_position_embeddings\": 8192,"
+     "\"num_attention_heads\": 16, \"num_hidden_layers\": 42, \"num_key_value_heads\": 8, \"query_pre_attn_scalar\": "
+     "256,"
+     "\"rms_norm_eps\": 1e-06, \"rope_theta\": 10000.0, \"sliding_window\": 4096, \"vocab_size\": 256000}",
+     "gemma2 42 x 3584/14336, 16 heads of 256 on 8, 21 slide by 4096, rope 10000, act 2, tied 1, eos 1 107"},
+    /* HuggingFaceTB/SmolLM3-3B */
+    {"{\"model_type\": \"smollm3\", \"attention_bias\": false, \"eos_token_id\": 128012, \"hidden_act\": \"silu\","
+     "\"hidden_size\": 2048, \"intermediate_size\": 11008, \"max_position_embeddings\": 65536, \"max_window_layers\": "
+     "28,"
+     "\"mlp_bias\": false, \"no_rope_layer_interval\": 4, \"no_rope_layers\": [1,1,1,0,1,1,1,0,1,1,1,0,1,1,1,0,1,1,1,0,"
+     "1,1,1,0,1,1,1,0,1,1,1,0,1,1,1,0], \"num_attention_heads\": 16, \"num_hidden_layers\": 36, "
+     "\"num_key_value_heads\": 4,"
+     "\"rms_norm_eps\": 1e-06, \"rope_scaling\": null, \"rope_theta\": 5000000.0, \"sliding_window\": null,"
+     "\"use_sliding_window\": false, \"vocab_size\": 128256}",
+     "smollm3 36 x 2048/11008, 16 heads of 128 on 4, 0 slide by 0, rope 5000000, 9 without, act 0, tied 1, eos 128012"},
+    /* mistralai/Mistral-Small-3.1-24B-Instruct-2503 */
+    {"{\"model_type\": \"mistral3\", \"image_token_index\": 10, \"text_config\": {\"attention_dropout\": 0.0, "
+     "\"head_dim\": 128,"
+     "\"hidden_act\": \"silu\", \"hidden_size\": 5120, \"intermediate_size\": 32768, \"max_position_embeddings\": "
+     "131072,"
+     "\"model_type\": \"mistral\", \"num_attention_heads\": 32, \"num_hidden_layers\": 40, \"num_key_value_heads\": 8,"
+     "\"rms_norm_eps\": 1e-05, \"rope_theta\": 1000000000.0, \"sliding_window\": null, \"vocab_size\": 131072},"
+     "\"vision_config\": {\"model_type\": \"pixtral\"}}",
+     "mistral 40 x 5120/32768, 32 heads of 128 on 8, 0 slide by 0, rope 1000000000, act 0, tied 0, eos 2"},
+    /* mistralai/Ministral-3-3B-Instruct-2512 */
+    {"{\"model_type\": \"mistral3\", \"text_config\": {\"head_dim\": 128, \"hidden_act\": \"silu\", \"hidden_size\": "
+     "3072,"
+     "\"intermediate_size\": 9216, \"max_position_embeddings\": 262144, \"model_type\": \"ministral3\","
+     "\"num_attention_heads\": 32, \"num_hidden_layers\": 26, \"num_key_value_heads\": 8, \"rms_norm_eps\": 1e-05,"
+     "\"rope_parameters\": {\"beta_fast\": 32.0, \"beta_slow\": 1.0, \"factor\": 16.0, \"llama_4_scaling_beta\": 0.1,"
+     "\"mscale\": 1.0, \"mscale_all_dim\": 1.0, \"original_max_position_embeddings\": 16384, \"rope_theta\": 1000000.0,"
+     "\"rope_type\": \"yarn\", \"type\": \"yarn\"}, \"sliding_window\": null, \"tie_word_embeddings\": true,"
+     "\"vocab_size\": 131072}}",
+     "ministral3 26 x 3072/9216, 32 heads of 128 on 8, 0 slide by 0, rope 1000000, act 0, tied 1, eos 2"},
+    /* ibm-granite/granite-3.3-2b-instruct */
+    {"{\"model_type\": \"granite\", \"attention_bias\": false, \"attention_multiplier\": 0.015625,"
+     "\"embedding_multiplier\": 12.0, \"eos_token_id\": 0, \"hidden_act\": \"silu\", \"hidden_size\": 2048,"
+     "\"intermediate_size\": 8192, \"logits_scaling\": 8.0, \"max_position_embeddings\": 131072, \"mlp_bias\": false,"
+     "\"num_attention_heads\": 32, \"num_hidden_layers\": 40, \"num_key_value_heads\": 8, \"residual_multiplier\": "
+     "0.22,"
+     "\"rms_norm_eps\": 1e-05, \"rope_theta\": 10000000.0, \"tie_word_embeddings\": true, \"vocab_size\": 49159}",
+     "granite 40 x 2048/8192, 32 heads of 64 on 8, 0 slide by 0, rope 10000000, act 0, tied 1, eos 0"},
+    /* allenai/OLMo-2-0425-1B-Instruct */
+    {"{\"model_type\": \"olmo2\", \"attention_bias\": false, \"eos_token_id\": 100257, \"hidden_act\": \"silu\","
+     "\"hidden_size\": 2048, \"intermediate_size\": 8192, \"max_position_embeddings\": 4096, \"num_attention_heads\": "
+     "16,"
+     "\"num_hidden_layers\": 16, \"num_key_value_heads\": 16, \"rms_norm_eps\": 1e-06, \"rope_scaling\": null,"
+     "\"rope_theta\": 500000, \"tie_word_embeddings\": false, \"vocab_size\": 100352}",
+     "olmo2 16 x 2048/8192, 16 heads of 128 on 16, 0 slide by 0, rope 500000, act 0, tied 0, eos 100257"},
+    /* allenai/Olmo-3-7B-Instruct */
+    {"{\"model_type\": \"olmo3\", \"attention_bias\": false, \"eos_token_id\": 100257, \"hidden_act\": \"silu\","
+     "\"hidden_size\": 4096, \"intermediate_size\": 11008, \"max_position_embeddings\": 65536, "
+     "\"num_attention_heads\": 32,"
+     "\"num_hidden_layers\": 32, \"num_key_value_heads\": 32, \"rms_norm_eps\": 1e-06, \"rope_scaling\": {"
+     "\"attention_factor\": 1.2079441541679836, \"beta_fast\": 32.0, \"beta_slow\": 1.0, \"factor\": 8.0,"
+     "\"original_max_position_embeddings\": 8192, \"rope_type\": \"yarn\"}, \"rope_theta\": 500000, "
+     "\"sliding_window\": 4096,"
+     "\"tie_word_embeddings\": false, \"vocab_size\": 100278}",
+     "olmo3 32 x 4096/11008, 32 heads of 128 on 32, 24 slide by 4096, rope 500000 and 500000, act 0, tied 0, eos "
+     "100257"},
+};
+
+/* One line of what was read. */
+static void describe(const mx_model_config *c, char *out, size_t size)
+{
+    int32_t n_sliding = 0;
+    int32_t n_without = 0;
+    for (int32_t i = 0; i < c->n_layers; i++) {
+        n_sliding += c->layers[i].is_sliding;
+        n_without += c->layers[i].rope == MX_LAYER_ROPE_NONE;
+    }
+    mx_buf buf = {.max = 512};
+    mx_error err;
+    MX_CHECK(mx_buf_printf(&buf, &err,
+                           "%s %d x %" PRId64 "/%" PRId64 ", %d heads of %d on %d, %d slide by %d, rope %.0f",
+                           c->model_type, (int)c->n_layers, c->d_model, c->d_ff, (int)c->n_heads, (int)c->head_dim,
+                           (int)c->n_kv_heads, (int)n_sliding, (int)c->window, c->ropes[0].theta) == MX_OK);
+    if (c->has_local_rope) {
+        MX_CHECK(mx_buf_printf(&buf, &err, " and %.0f", c->ropes[1].theta) == MX_OK);
+    }
+    if (n_without) {
+        MX_CHECK(mx_buf_printf(&buf, &err, ", %d without", (int)n_without) == MX_OK);
+    }
+    MX_CHECK(mx_buf_printf(&buf, &err, ", act %d, tied %d, eos", (int)c->act, (int)c->is_tied) == MX_OK);
+    for (int32_t i = 0; i < c->n_eos_ids; i++) {
+        MX_CHECK(mx_buf_printf(&buf, &err, " %d", (int)c->eos_ids[i]) == MX_OK);
+    }
+    snprintf(out, size, "%.*s", (int)buf.len, buf.data);
+    mx_buf_deinit(&buf);
+}
+
+MX_TEST(published_configurations_are_read_as_meant)
+{
+    for (size_t i = 0; i < MX_COUNTOF(models); i++) {
+        mx_json json = {0};
+        mx_arena arena;
+        mx_error err;
+        mx_model_config config;
+        const mx_family *family = NULL;
+        char found[512] = "";
+        mx_arena_init(&arena, 1 << 22);
+        MX_CHECK_OK(mx_json_parse(mx_str_from(models[i].json), models[i].wanted, &json, &err), &err);
+        const mx_status st = mx_model_config_read(json.root, models[i].wanted, &arena, &config, &family, &err);
+        MX_CHECK_OK(st, &err);
+        if (st == MX_OK) {
+            describe(&config, found, sizeof found);
+        }
+        MX_CHECK_CSTR(found, models[i].wanted);
+        mx_json_close(&json);
+        mx_arena_deinit(&arena);
+    }
+}
+
+MX_TEST_MAIN(MX_CASE(published_configurations_are_read_as_meant))
