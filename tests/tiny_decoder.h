@@ -31,6 +31,7 @@ typedef struct tiny_settings {
     bool has_post_norms; /* norms behind the blocks too, as in Gemma */
     bool has_bias;
     bool has_experts; /* in the last layer */
+    bool has_states;  /* recurrences beside the first layer */
     bool has_caps;    /* soft caps on scores and logits, a scaled embedding */
     bool is_like_gpt; /* layer norms before MLPs, of which the first is plain, and learned positions */
     int32_t window;
@@ -119,6 +120,11 @@ static inline void tiny_add_all(tiny_decoder *tiny)
         {"attn.k_norm", 1, 1, TINY_HEAD_DIM},
         {"attn.o_proj", 1, TINY_MODEL, TINY_HEADS * TINY_HEAD_DIM},
         {"attn.post_norm", 1, 1, TINY_MODEL},
+        {"mix.in_proj", 1, 54, TINY_MODEL},
+        {"mix.conv", 1, 48, 4},
+        {"mix.decay", 1, 1, 2},
+        {"mix.out_proj", 1, TINY_MODEL, 16},
+        {"mix.scan_proj", 1, TINY_MODEL, 8},
         {"mlp_norm", 1, 1, TINY_MODEL},
         {"mlp.gate_proj", 1, TINY_FF, TINY_MODEL},
         {"mlp.up_proj", 1, TINY_FF, TINY_MODEL},
@@ -140,6 +146,50 @@ static inline void tiny_add_all(tiny_decoder *tiny)
     }
 }
 
+/* A delta rule and a state space over one convolution, added to each other. */
+static inline mx_value tiny_recurrence(mx_builder *b, mx_value x)
+{
+    const mx_value in = mx_linear(b, x, "mix.in_proj", 54, false);
+    const mx_conv_settings conv = {.x = in,
+                                   .x_columns = mx_columns_from(0, 48),
+                                   .in_gate = MX_NO_VALUE,
+                                   .out_gate = MX_NO_VALUE,
+                                   .n_channels = 48,
+                                   .width = 4,
+                                   .path = "mix.conv",
+                                   .has_silu = true};
+    const mx_value c = mx_causal_conv(b, &conv);
+    const mx_value gate = mx_slice(b, in, mx_columns_from(48, 2), 2, "mix.gate");
+    const mx_value beta = mx_slice(b, in, mx_columns_from(50, 2), 2, "mix.beta");
+    const int32_t decay = mx_builder_numbers(b, "mix.decay", "", 1, 2);
+    const mx_delta_params delta = {.n_k_heads = 1,
+                                   .n_v_heads = 2,
+                                   .k_dim = 8,
+                                   .v_dim = 8,
+                                   .q = mx_columns_from(0, 8),
+                                   .k = mx_columns_from(8, 8),
+                                   .v = mx_columns_from(16, 16),
+                                   .a_log = decay,
+                                   .dt_bias = MX_NO_WEIGHT,
+                                   .q_scale = 0.35f};
+    const mx_ssm_params ssm = {.n_heads = 2,
+                               .head_dim = 4,
+                               .d_state = 4,
+                               .n_groups = 1,
+                               .x = mx_columns_from(32, 8),
+                               .dt = mx_columns_from(52, 2),
+                               .b = mx_columns_from(40, 4),
+                               .c = mx_columns_from(44, 4),
+                               .a_log = decay,
+                               .skip = MX_NO_WEIGHT,
+                               .dt_bias = MX_NO_WEIGHT,
+                               .dt_max = 10.0f};
+    const mx_value y = mx_delta_rule(b, &(mx_delta_inputs){c, c, c, gate, beta}, delta, "mix.delta");
+    const mx_value z = mx_ssm_scan(b, &(mx_ssm_inputs){c, in, c, c}, ssm, "mix.scan");
+    return mx_add(b, mx_linear(b, y, "mix.out_proj", TINY_MODEL, false),
+                  mx_linear(b, z, "mix.scan_proj", TINY_MODEL, false));
+}
+
 static inline void tiny_layer(mx_builder *b, const tiny_settings *s, int32_t i_layer)
 {
     const mx_value x = mx_stream(b);
@@ -153,7 +203,8 @@ static inline void tiny_layer(mx_builder *b, const tiny_settings *s, int32_t i_l
     const mx_value a = mx_attention(b, mx_rope(b, t, 0), &attention);
     mx_value o = mx_linear(b, a, "attn.o_proj", TINY_MODEL, s->has_bias);
     o = s->has_post_norms ? mx_rmsnorm(b, o, "attn.post_norm") : o;
-    const mx_value y = mx_add(b, x, o);
+    mx_value y = mx_add(b, x, o);
+    y = s->has_states && i_layer == 0 ? mx_add(b, y, tiny_recurrence(b, x)) : y;
     const mx_value z = s->is_like_gpt ? mx_norm(b, y, "mlp_norm") : mx_rmsnorm(b, y, "mlp_norm");
     const mx_moe_settings moe = {
         .n_experts = TINY_EXPERTS, .d_ff = TINY_FF, .route = {.top_k = 2, .normalize = true, .scale = 1}};

@@ -19,6 +19,7 @@ typedef struct fixture {
     int32_t positions[N_TOKENS];
     int32_t row_start[2];
     int32_t kv_len[1];
+    int32_t state_slots[1];
     int32_t pages[TINY_CTX / MX_PAGE_TOKENS];
     int32_t sample_rows[1];
 } fixture;
@@ -26,7 +27,8 @@ typedef struct fixture {
 static void fixture_open(fixture *f, const tiny_settings *settings)
 {
     mx_error err = {0};
-    *f = (fixture){.options = {.n_pages = TINY_CTX / MX_PAGE_TOKENS, .max_seqs = 1, .n_threads = 2}};
+    *f =
+        (fixture){.options = {.n_pages = TINY_CTX / MX_PAGE_TOKENS, .n_state_slots = 1, .max_seqs = 1, .n_threads = 2}};
     MX_CHECK_OK(tiny_decoder_build(&f->tiny, settings, &err), &err);
     MX_CHECK_OK(mx_passes_run(&f->tiny.program, &err), &err);
     MX_CHECK_OK(mx_plan_init(&f->plan, &f->tiny.program, N_TOKENS, 1, &err), &err);
@@ -60,6 +62,7 @@ static const mx_batch *step(fixture *f, int32_t from, int32_t n)
                           .row_start = f->row_start,
                           .kv_len = f->kv_len,
                           .page_table = f->pages,
+                          .state_slots = f->state_slots,
                           .sample_rows = f->sample_rows};
     return &f->batch;
 }
@@ -68,6 +71,7 @@ static const tiny_settings settings[] = {
     {0},
     {.has_head_norms = true, .has_bias = true, .has_experts = true},
     {.has_post_norms = true, .has_caps = true, .window = 20, .is_tied = true},
+    {.has_states = true},
 };
 
 MX_TEST(tuned_logits_are_those_of_the_plain_operations)

@@ -65,6 +65,7 @@ typedef enum mx_layer_rope {
 typedef struct mx_layer_config {
     bool is_sliding; /* attends to the last `window` positions */
     bool is_moe;
+    bool is_recurrent; /* remembers a state instead of keys and values */
     mx_layer_rope rope;
     int32_t n_heads;
     int32_t n_kv_heads;

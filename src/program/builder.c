@@ -152,6 +152,49 @@ static mx_status resolve(mx_builder *b, const char *path, int64_t n_experts, int
     return *place < 0 ? MX_OK : mx_strmap_put(&b->weight_places, key, *place, NULL, err);
 }
 
+/* Takes away the dimensions of 1 of a small dense weight; a sentence when the numbers are not as many as wanted. */
+static mx_status flatten(mx_weight *w, int64_t n_rows, int64_t n_cols, mx_error *err)
+{
+    int64_t n_found = 0;
+    if (w->quant.mode != MX_QUANT_NONE || w->experts || !mx_mul_i64(w->n_experts, w->n_rows, &n_found) ||
+        !mx_mul_i64(n_found, w->n_cols, &n_found) || n_found != n_rows * n_cols) {
+        return mx_fail(
+            err, MX_FORMAT,
+            "tensor \"%.*s\": expected %lld x %lld numbers by the configuration, not quantised; found %lld x "
+            "%lld x %lld",
+            MX_STR_ARG(w->name), (long long)n_rows, (long long)n_cols, (long long)w->n_experts, (long long)w->n_rows,
+            (long long)w->n_cols);
+    }
+    w->n_experts = 1;
+    w->n_rows = n_rows;
+    w->n_cols = n_cols;
+    return MX_OK;
+}
+
+int32_t mx_builder_numbers(mx_builder *b, const char *path, const char *suffix, int64_t n_rows, int64_t n_cols)
+{
+    const char *full = mx_builder_is_ok(b) ? full_path(b, path, suffix) : NULL;
+    if (!full) {
+        return MX_NO_WEIGHT;
+    }
+    mx_error err = {0};
+    mx_weight w = {0};
+    int32_t place = MX_NO_WEIGHT;
+    if (mx_strmap_get(&b->weight_places, mx_str_from(full), &place)) {
+        return place;
+    }
+    mx_status st = b->source.resolve(b->source.object, mx_str_from(full), &w, &err);
+    st = st == MX_OK ? flatten(&w, n_rows, n_cols, &err) : st;
+    if (st == MX_OK) {
+        place = mx_builder_add(b, &b->weights, &w, sizeof w);
+        st = place < 0 ? MX_OK : mx_strmap_put(&b->weight_places, mx_str_from(full), place, NULL, &err);
+    }
+    if (st != MX_OK) {
+        mx_builder_fail(b, st, &err);
+    }
+    return place;
+}
+
 int32_t mx_builder_weight(mx_builder *b, const char *path, const char *suffix, int64_t n_experts, int64_t n_rows,
                           int64_t n_cols)
 {

@@ -145,4 +145,50 @@ mx_value mx_add(mx_builder *b, mx_value x, mx_value y);
 mx_value mx_scale(mx_builder *b, mx_value x, float factor);
 mx_value mx_softcap(mx_builder *b, mx_value x, float factor);
 
+/* Blocks with a state (blocks_recurrent.c) --------------------------------------------------------------------------
+ */
+
+/* The weight `<layer><path><suffix>` as n_rows x n_cols numbers, whatever dimensions of 1 the checkpoint has around or
+ * between them: the small weights of convolutions and decays. */
+int32_t mx_builder_numbers(mx_builder *b, const char *path, const char *suffix, int64_t n_rows, int64_t n_cols);
+
+/* The view of n columns from `first` on. */
+mx_columns mx_columns_from(int64_t first, int64_t n);
+
+/* The view as a value of its own, [T, n_cols]. */
+mx_value mx_slice(mx_builder *b, mx_value x, mx_columns view, int64_t n_cols, const char *name);
+
+typedef struct mx_conv_settings {
+    mx_value x;
+    mx_columns x_columns;
+    mx_value in_gate; /* or MX_NO_VALUE; see mx_conv_params */
+    mx_columns in_gate_columns;
+    mx_value out_gate;
+    mx_columns out_gate_columns;
+    int64_t n_channels;
+    int32_t width;
+    const char *path;       /* of the weight and the bias */
+    int64_t n_all_channels; /* that these have; 0: n_channels */
+    int32_t first_channel;  /* of them, to use */
+    bool has_bias;
+    bool has_silu;
+} mx_conv_settings;
+
+/* A causal convolution by channel: [T, n_channels]. */
+mx_value mx_causal_conv(mx_builder *b, const mx_conv_settings *settings);
+
+typedef struct mx_ssm_inputs {
+    mx_value x, dt, b, c;
+} mx_ssm_inputs;
+
+/* Mamba's state space, [T, n_heads * head_dim]; the state's place in the parameters is filled here. */
+mx_value mx_ssm_scan(mx_builder *b, const mx_ssm_inputs *in, mx_ssm_params params, const char *name);
+
+typedef struct mx_delta_inputs {
+    mx_value q, k, v, gate, beta;
+} mx_delta_inputs;
+
+/* The gated delta rule, [T, n_v_heads * v_dim]; the same. */
+mx_value mx_delta_rule(mx_builder *b, const mx_delta_inputs *in, mx_delta_params params, const char *name);
+
 #endif

@@ -2,6 +2,7 @@
 #include "program/check.h"
 
 #include "base/mem.h"
+#include "program/check_recurrent.h"
 
 #define CHECK_MAX_STATE (1 << 28) /* numbers of one state of one sequence: far above any model */
 
@@ -353,12 +354,17 @@ static const op_check checks[MX_OP_COUNT] = {
     [MX_OP_ALLGATHER] = check_allgather,
     [MX_OP_SEND] = check_peer,
     [MX_OP_RECV] = check_peer,
+    [MX_OP_SLICE] = mx_check_slice,
+    [MX_OP_CAUSAL_CONV] = mx_check_conv,
+    [MX_OP_SSM_SCAN] = mx_check_ssm,
+    [MX_OP_DELTA_RULE] = mx_check_delta,
 };
 
 /* How many inputs an operation of this kind cannot do without. */
 static int32_t n_required_inputs(const mx_op *op)
 {
-    const bool has_optional = op->kind == MX_OP_LINEAR || op->kind == MX_OP_ATTENTION || op->kind == MX_OP_ALLREDUCE;
+    const bool has_optional = op->kind == MX_OP_LINEAR || op->kind == MX_OP_ATTENTION || op->kind == MX_OP_ALLREDUCE ||
+                              op->kind == MX_OP_CAUSAL_CONV;
     return has_optional ? 1 : mx_op_infos[op->kind].n_in;
 }
 

@@ -55,6 +55,14 @@ static void add_attention(const mx_program *p, const mx_op *op, const mx_cost_st
     }
 }
 
+/* A state is read and written once by each sequence; n_flops a token and a number of the state. */
+static void add_state(const mx_program *p, int32_t i_state, int64_t n_flops, const mx_cost_step *step, mx_cost *cost)
+{
+    const int64_t n = (int64_t)p->states[i_state].n_rows * p->states[i_state].n_cols;
+    cost->cache_bytes += 2 * step->n_seqs * n * (int64_t)sizeof(float);
+    cost->flops += step->n_tokens * n * n_flops;
+}
+
 mx_cost mx_cost_of(const mx_program *p, const mx_op *op, const mx_cost_step *step)
 {
     mx_cost cost = {0};
@@ -72,6 +80,12 @@ mx_cost mx_cost_of(const mx_program *p, const mx_op *op, const mx_cost_step *ste
         add_append(p, op->u.kv_append.i_cache, step, &cost);
     } else if (op->kind == MX_OP_ATTENTION) {
         add_attention(p, op, step, &cost);
+    } else if (op->kind == MX_OP_CAUSAL_CONV) {
+        add_state(p, op->u.conv.i_state, 2, step, &cost);
+    } else if (op->kind == MX_OP_SSM_SCAN) {
+        add_state(p, op->u.ssm.i_state, 5, step, &cost); /* decay, outer product, read-out */
+    } else if (op->kind == MX_OP_DELTA_RULE) {
+        add_state(p, op->u.delta.i_state, 7, step, &cost); /* decay, prediction, outer product, read-out */
     }
     return cost;
 }

@@ -17,8 +17,8 @@ typedef struct mx_cost {
     int64_t weight_bytes; /* as stored; of experts at most one pass over each that can be chosen */
     int64_t value_bytes;  /* inputs read and outputs written once, 4 bytes a number; what goes over a link between ranks
                              or stages counts so too, at the speed of memory */
-    int64_t cache_bytes;
-    int64_t flops; /* a multiply and an add are two; only products and attention count */
+    int64_t cache_bytes;  /* keys and values, and recurrent states */
+    int64_t flops;        /* a multiply and an add are two; only products, attention and recurrences count */
 } mx_cost;
 
 /* Counts operation `op` of a program. Attention's positions are counted as if each of a sequence's tokens saw all that

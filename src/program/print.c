@@ -135,6 +135,17 @@ static mx_status put_params(const mx_program *p, const mx_op *op, mx_buf *out, m
     case MX_OP_ALLGATHER: return mx_buf_printf(out, err, " of %d ranks", p->shard.n_ranks);
     case MX_OP_SEND: return mx_buf_printf(out, err, " to stage %d", op->u.peer.i_stage);
     case MX_OP_RECV: return mx_buf_printf(out, err, " from stage %d", op->u.peer.i_stage);
+    case MX_OP_SLICE: return mx_buf_printf(out, err, " from column %" PRId64, op->u.slice.x.first);
+    case MX_OP_CAUSAL_CONV:
+        return mx_buf_printf(out, err, " state %d, width %d%s%s", op->u.conv.i_state, op->u.conv.width,
+                             op->u.conv.bias == MX_NO_WEIGHT ? "" : " + bias", op->u.conv.has_silu ? " then silu" : "");
+    case MX_OP_SSM_SCAN:
+        return mx_buf_printf(out, err, " state %d, %d heads of %d x %d", op->u.ssm.i_state, op->u.ssm.n_heads,
+                             op->u.ssm.head_dim, op->u.ssm.d_state);
+    case MX_OP_DELTA_RULE:
+        return mx_buf_printf(out, err, " state %d, %d heads of %d x %d, a gate a %s", op->u.delta.i_state,
+                             op->u.delta.n_v_heads, op->u.delta.k_dim, op->u.delta.v_dim,
+                             op->u.delta.has_channel_gate ? "channel" : "head");
     case MX_OP_GATHER_ROWS:
     case MX_OP_RMSNORM:
     case MX_OP_LAYERNORM:

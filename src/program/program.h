@@ -15,13 +15,14 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "program/recurrent_ops.h"
 #include "weights/weight.h"
 
 #define MX_NO_VALUE  (-1)
 #define MX_NO_WEIGHT (-1)
 #define MX_NO_ROPE   (-1)
 
-#define MX_OP_MAX_IN  3
+#define MX_OP_MAX_IN  5
 #define MX_OP_MAX_OUT 4
 
 typedef int32_t mx_value; /* place in mx_program.values */
@@ -176,12 +177,13 @@ typedef struct mx_peer_params {
 } mx_peer_params;
 
 /* Inputs and outputs by kind (LINEAR, EXPERT_LINEAR and ATTENTION above):
- *   EMBED {tokens}   ADD_POSITIONS, GATHER_ROWS, RMSNORM, LAYERNORM, SCALE, SOFTCAP, ACTIVATION, ROPE {x}
+ *   EMBED {tokens}   ADD_POSITIONS, GATHER_ROWS, RMSNORM, LAYERNORM, SCALE, SOFTCAP, ACTIVATION, ROPE, SLICE {x}
  *   ADD {a, b}   GLU {gate, up}   KV_APPEND {k, v}
  *   ROUTE {scores [T, n_experts]} -> {ids [T, top_k] i32, weights [T, top_k]}
  *   EXPERT_COMBINE {x [T * top_k, n_cols], weights [T, top_k]} -> {y [T, n_cols]}
  *   ALLREDUCE {x, residual or MX_NO_VALUE} -> {y}   ALLGATHER {x [R, part of the columns]} -> {y [R, n_cols]}
- *   SEND {x}   RECV {} -> {y} */
+ *   SEND {x}   RECV {} -> {y}
+ *   CAUSAL_CONV, SSM_SCAN, DELTA_RULE: recurrent_ops.h */
 typedef struct mx_op {
     mx_op_kind kind;
     int32_t i_layer;             /* -1 outside the layers */
@@ -200,6 +202,10 @@ typedef struct mx_op {
         mx_attention_params attention;
         mx_route_params route;
         mx_peer_params peer;
+        mx_slice_params slice;
+        mx_conv_params conv;
+        mx_ssm_params ssm;
+        mx_delta_params delta;
     } u;
 } mx_op;
 

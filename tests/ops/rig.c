@@ -54,7 +54,7 @@ void rig_init(rig *r, uint64_t seed)
     r->program.weights = (mx_weight *)need(r, RIG_MAX_ITEMS * sizeof(mx_weight));
     r->program.caches = (mx_cache_spec *)need(r, sizeof(mx_cache_spec));
     r->program.ropes = (mx_rope_spec *)need(r, sizeof(mx_rope_spec));
-    r->program.states = (mx_state_spec *)need(r, sizeof(mx_state_spec));
+    r->program.states = (mx_state_spec *)need(r, 2 * sizeof(mx_state_spec));
     r->program.n_ctx = RIG_MAX_HISTORY;
     r->program.n_vocab = RIG_N_VOCAB;
     r->program.tokens = rig_value(r, MX_ROWS_TOKENS, 1, 1, MX_VALUE_I32);
@@ -76,7 +76,9 @@ mx_value rig_value(rig *r, mx_row_kind rows, int32_t row_factor, int64_t n_cols,
 mx_op *rig_op(rig *r, mx_op_kind kind, mx_value in0, mx_value in1, mx_value in2, mx_value out)
 {
     mx_op *op = &r->program.ops[r->program.n_ops++];
-    *op = (mx_op){.kind = kind, .in = {in0, in1, in2}, .out = {out, MX_NO_VALUE, MX_NO_VALUE, MX_NO_VALUE}};
+    *op = (mx_op){.kind = kind,
+                  .in = {in0, in1, in2, MX_NO_VALUE, MX_NO_VALUE},
+                  .out = {out, MX_NO_VALUE, MX_NO_VALUE, MX_NO_VALUE}};
     return op;
 }
 

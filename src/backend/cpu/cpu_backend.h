@@ -92,6 +92,10 @@ void mx_cpu_attention(const mx_cpu_task *task);
 void mx_cpu_route(const mx_cpu_task *task);
 void mx_cpu_expert_linear(const mx_cpu_task *task);
 void mx_cpu_expert_combine(const mx_cpu_task *task);
+void mx_cpu_slice(const mx_cpu_task *task);
+void mx_cpu_causal_conv(const mx_cpu_task *task);
+void mx_cpu_ssm_scan(const mx_cpu_task *task);
+void mx_cpu_delta_rule(const mx_cpu_task *task);
 
 void mx_cpu_allreduce(const mx_cpu_task *task);
 void mx_cpu_allgather(const mx_cpu_task *task);
@@ -104,6 +108,8 @@ mx_cpu_need mx_cpu_linear_need(const mx_cpu *cpu, const mx_op *op);
 mx_cpu_need mx_cpu_attention_need(const mx_cpu *cpu, const mx_op *op);
 mx_cpu_need mx_cpu_route_need(const mx_cpu *cpu, const mx_op *op);
 mx_cpu_need mx_cpu_expert_linear_need(const mx_cpu *cpu, const mx_op *op);
+mx_cpu_need mx_cpu_ssm_scan_need(const mx_cpu *cpu, const mx_op *op);
+mx_cpu_need mx_cpu_delta_rule_need(const mx_cpu *cpu, const mx_op *op);
 
 /* Rows of a value in this step, its place, and its description. */
 int64_t mx_cpu_n_rows(const mx_cpu_task *task, mx_value value);
@@ -133,6 +139,13 @@ const float *mx_cpu_vector(const mx_cpu *cpu, int32_t weight);
 /* Page of position `position` of the sequence of token t. */
 int32_t mx_cpu_page(const mx_cpu_task *task, int32_t t, int32_t position);
 
+/* Rows of a sequence in this step. */
+int32_t mx_cpu_n_seq_rows(const mx_cpu_task *task, int32_t i_seq);
+
+/* Row `row` of a state of a sequence that has rows in this step; all 0 where the sequence begins, so a step asks once
+ * for each row. */
+float *mx_cpu_state_row(const mx_cpu_task *task, int32_t i_seq, int32_t i_state, int64_t row);
+
 /* The plain kernels that operations share. ------------------------------------------------------------------------ */
 
 /* y[c] = x[c] / sqrt(mean(x^2) + eps) * (w[c] + weight_offset); w NULL: 1 for the last factor. y may be x. */
@@ -153,6 +166,9 @@ void mx_ref_glu_row(float *y, const float *gate, const float *up, int64_t n, mx_
 
 /* Rotates one head in place for the position. */
 void mx_ref_rope_head(float *x, const mx_rope_spec *rope, int32_t position);
+
+/* log(1 + exp(x)). */
+float mx_ref_softplus(float x);
 
 /* sum_i a[i] * b[i], summed in f64. */
 float mx_ref_dot(const float *a, const float *b, int64_t n);

@@ -123,6 +123,27 @@ static void visit_norm(const mx_norm_params *norm, void (*visit)(void *arg, int3
     }
 }
 
+static void visit_some(const int32_t *weights, int32_t n, void (*visit)(void *arg, int32_t weight), void *arg)
+{
+    for (int32_t i = 0; i < n; i++) {
+        if (weights[i] != MX_NO_WEIGHT) {
+            visit(arg, weights[i]);
+        }
+    }
+}
+
+/* Vectors of the operations that have a state. */
+static void visit_recurrent(const mx_op *op, void (*visit)(void *arg, int32_t weight), void *arg)
+{
+    if (op->kind == MX_OP_CAUSAL_CONV) {
+        visit_some((const int32_t[]){op->u.conv.weight, op->u.conv.bias}, 2, visit, arg);
+    } else if (op->kind == MX_OP_SSM_SCAN) {
+        visit_some((const int32_t[]){op->u.ssm.a_log, op->u.ssm.skip, op->u.ssm.dt_bias}, 3, visit, arg);
+    } else if (op->kind == MX_OP_DELTA_RULE) {
+        visit_some((const int32_t[]){op->u.delta.a_log, op->u.delta.dt_bias}, 2, visit, arg);
+    }
+}
+
 void mx_cpu_visit_vectors(const mx_op *op, void (*visit)(void *arg, int32_t weight), void *arg)
 {
     if (op->kind == MX_OP_RMSNORM || op->kind == MX_OP_LAYERNORM) {
@@ -148,5 +169,7 @@ void mx_cpu_visit_vectors(const mx_op *op, void (*visit)(void *arg, int32_t weig
         if (op->u.attention.sinks != MX_NO_WEIGHT) {
             visit(arg, op->u.attention.sinks);
         }
+    } else {
+        visit_recurrent(op, visit, arg);
     }
 }

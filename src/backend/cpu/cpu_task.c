@@ -1,4 +1,6 @@
 /* cpu_task.c - what an operation asks about its step: places, rows, pages, its part of the work. */
+#include <string.h>
+
 #include "backend/cpu/cpu_backend.h"
 
 const mx_value_info *mx_cpu_info_of(const mx_cpu *cpu, mx_value value)
@@ -72,4 +74,20 @@ int32_t mx_cpu_page(const mx_cpu_task *task, int32_t t, int32_t position)
 {
     const mx_batch *batch = task->batch;
     return batch->page_table[(int64_t)task->cpu->token_seqs[t] * batch->n_page_cols + position / MX_PAGE_TOKENS];
+}
+
+int32_t mx_cpu_n_seq_rows(const mx_cpu_task *task, int32_t i_seq)
+{
+    return task->batch->row_start[i_seq + 1] - task->batch->row_start[i_seq];
+}
+
+float *mx_cpu_state_row(const mx_cpu_task *task, int32_t i_seq, int32_t i_state, int64_t row)
+{
+    const mx_batch *batch = task->batch;
+    const int64_t n_cols = task->cpu->program->states[i_state].n_cols;
+    float *state = mx_state_pool_at(&task->cpu->states, batch->state_slots[i_seq], i_state) + row * n_cols;
+    if (batch->positions[batch->row_start[i_seq]] == 0) {
+        memset(state, 0, (size_t)n_cols * sizeof *state);
+    }
+    return state;
 }

@@ -23,4 +23,8 @@ const mx_cpu_op mx_cpu_reference_ops[MX_OP_COUNT] = {
     [MX_OP_ALLGATHER] = {mx_cpu_allgather, mx_cpu_allgather_need},
     [MX_OP_SEND] = {mx_cpu_send, NULL},
     [MX_OP_RECV] = {mx_cpu_recv, NULL},
+    [MX_OP_SLICE] = {mx_cpu_slice, NULL},
+    [MX_OP_CAUSAL_CONV] = {mx_cpu_causal_conv, NULL},
+    [MX_OP_SSM_SCAN] = {mx_cpu_ssm_scan, mx_cpu_ssm_scan_need},
+    [MX_OP_DELTA_RULE] = {mx_cpu_delta_rule, mx_cpu_delta_rule_need},
 };
