@@ -46,6 +46,7 @@ typedef struct mx_rope_config {
     double mscale;
     double mscale_all_dim;
     bool truncate;
+    double alpha;                /* of dynamic: a fixed stretch of the base (Hunyuan); 0: by the context */
     double query_beta;           /* queries are sharpened by it every original_n_ctx positions; 0: not */
     const double *short_factors; /* longrope: [rot_dim / 2], in the configuration's arena */
     const double *long_factors;
@@ -74,11 +75,12 @@ typedef struct mx_layer_config {
     int64_t d_ff;
 } mx_layer_config;
 
-/* Norms on queries and keys before they turn. */
+/* Norms on queries and keys. */
 typedef enum mx_qk_norm {
     MX_QK_NORM_NONE,
-    MX_QK_NORM_HEADS, /* over each head */
-    MX_QK_NORM_ROWS,  /* over all heads together */
+    MX_QK_NORM_HEADS,        /* over each head, before it turns */
+    MX_QK_NORM_TURNED_HEADS, /* the same, after */
+    MX_QK_NORM_ROWS,         /* over all heads together, before they turn */
 } mx_qk_norm;
 
 typedef struct mx_model_config {

@@ -219,7 +219,7 @@ MX_TEST(numbers_that_cannot_be_are_refused_by_name)
 
 MX_TEST(features_that_we_do_not_have_are_told)
 {
-    check_fails("{\"model_type\": \"llama\", \"hidden_act\": \"relu\"}", MX_UNSUPPORTED, "\"relu\"");
+    check_fails("{\"model_type\": \"llama\", \"hidden_act\": \"crelu\"}", MX_UNSUPPORTED, "\"crelu\"");
     check_fails("{\"model_type\": \"llama\", \"rope_scaling\": {\"type\": \"mrope\"}}", MX_UNSUPPORTED, "\"mrope\"");
     check_fails("{\"model_type\": \"gemma3_text\", \"use_bidirectional_attention\": true}", MX_UNSUPPORTED,
                 "bidirectional");

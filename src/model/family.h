@@ -92,6 +92,9 @@ mx_status mx_sliding_after_full(yyjson_val *obj, const mx_model_config *config, 
 mx_status mx_sliding_alternate(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, mx_error *err);
 mx_status mx_sliding_pattern(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, mx_error *err);
 
+/* For `layers`: those that see everything know no positions. */
+mx_status mx_rope_where_sliding(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, mx_error *err);
+
 /* What overrules them: "layer_types": ["sliding_attention", "full_attention", ...]; *found is false where there is
  * none.
  */

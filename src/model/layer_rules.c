@@ -64,11 +64,24 @@ mx_status mx_sliding_pattern(yyjson_val *obj, const mx_model_config *config, mx_
 {
     bool found = false;
     int64_t pattern = config->sliding_pattern;
+    MX_TRY(mx_sliding_by_types(obj, config, layers, &found, err));
+    if (found) {
+        return MX_OK;
+    }
     MX_TRY(mx_json_get_i64(obj, "_sliding_window_pattern", 1, INT32_MAX, &pattern, err)); /* as transformers saves it */
     MX_TRY(mx_json_get_i64(obj, "sliding_window_pattern", 1, INT32_MAX, &pattern, err));
-    MX_TRY(mx_sliding_by_types(obj, config, layers, &found, err));
-    for (int32_t i = 0; i < config->n_layers && !found; i++) {
+    for (int32_t i = 0; i < config->n_layers; i++) {
         layers[i].is_sliding = (i + 1) % pattern != 0;
+    }
+    return MX_OK;
+}
+
+mx_status mx_rope_where_sliding(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, mx_error *err)
+{
+    (void)obj;
+    (void)err;
+    for (int32_t i = 0; i < config->n_layers; i++) {
+        layers[i].rope = layers[i].is_sliding ? layers[i].rope : MX_LAYER_ROPE_NONE;
     }
     return MX_OK;
 }

@@ -83,6 +83,77 @@ static const published models[] = {
      "\"tie_word_embeddings\": false, \"vocab_size\": 100278}",
      "olmo3 32 x 4096/11008, 32 heads of 128 on 32, 24 slide by 4096, rope 500000 and 500000, act 0, tied 0, eos "
      "100257"},
+    /* CohereLabs/c4ai-command-r-v01 */
+    {"{\"model_type\": \"cohere\", \"attention_bias\": false, \"eos_token_id\": 255001, \"hidden_act\": \"silu\","
+     "\"hidden_size\": 8192, \"intermediate_size\": 22528, \"layer_norm_eps\": 1e-05, \"logit_scale\": 0.0625,"
+     "\"max_position_embeddings\": 8192, \"model_max_length\": 131072, \"num_attention_heads\": 64,"
+     "\"num_hidden_layers\": 40, \"num_key_value_heads\": 64, \"rope_theta\": 8000000.0, \"use_qk_norm\": false,"
+     "\"vocab_size\": 256000}",
+     "cohere 40 x 8192/22528, 64 heads of 128 on 64, 0 slide by 0, rope 8000000, act 0, tied 1, eos 255001"},
+    /* CohereLabs/c4ai-command-r7b-12-2024 */
+    {"{\"model_type\": \"cohere2\", \"attention_bias\": false, \"cache_implementation\": \"hybrid\", \"eos_token_id\": "
+     "255001,"
+     "\"head_dim\": 128, \"hidden_act\": \"silu\", \"hidden_size\": 4096, \"intermediate_size\": 14336,"
+     "\"layer_norm_eps\": 1e-05, \"layer_switch\": 4, \"logit_scale\": 0.25, \"max_position_embeddings\": 8192,"
+     "\"num_attention_heads\": 32, \"num_hidden_layers\": 32, \"num_key_value_heads\": 8, \"rope_theta\": 50000,"
+     "\"sliding_window\": 4096, \"sliding_window_pattern\": 4, \"vocab_size\": 256000}",
+     "cohere2 32 x 4096/14336, 32 heads of 128 on 8, 24 slide by 4096, rope 50000, 8 without, act 0, tied 1, eos "
+     "255001"},
+    /* zai-org/GLM-4-9B-0414 */
+    {"{\"model_type\": \"glm4\", \"attention_bias\": false, \"eos_token_id\": [151329, 151336, 151338], \"head_dim\": "
+     "128,"
+     "\"hidden_act\": \"silu\", \"hidden_size\": 4096, \"intermediate_size\": 13696, \"max_position_embeddings\": "
+     "32768,"
+     "\"num_attention_heads\": 32, \"num_hidden_layers\": 40, \"num_key_value_heads\": 2, \"partial_rotary_factor\": "
+     "0.5,"
+     "\"rms_norm_eps\": 1e-05, \"rope_theta\": 10000.0, \"tie_word_embeddings\": false, \"vocab_size\": 151552}",
+     "glm4 40 x 4096/13696, 32 heads of 128 on 2, 0 slide by 0, rope 10000, act 0, tied 0, eos 151329 151336 151338"},
+    /* LGAI-EXAONE/EXAONE-3.5-2.4B-Instruct */
+    {"{\"model_type\": \"exaone\", \"activation_function\": \"silu\", \"eos_token_id\": 361, \"head_dim\": 80,"
+     "\"hidden_size\": 2560, \"intermediate_size\": 7168, \"layer_norm_epsilon\": 1e-05, \"max_position_embeddings\": "
+     "32768,"
+     "\"num_attention_heads\": 32, \"num_key_value_heads\": 8, \"num_layers\": 30, \"rope_scaling\": {\"factor\": 8.0,"
+     "\"high_freq_factor\": 4.0, \"low_freq_factor\": 1.0, \"original_max_position_embeddings\": 8192,"
+     "\"rope_type\": \"llama3\"}, \"rope_theta\": 1000000, \"tie_word_embeddings\": true, \"vocab_size\": 102400}",
+     "exaone 30 x 2560/7168, 32 heads of 80 on 8, 0 slide by 0, rope 1000000, act 0, tied 1, eos 361"},
+    /* LGAI-EXAONE/EXAONE-4.0-32B */
+    {"{\"model_type\": \"exaone4\", \"attention_dropout\": 0.0, \"eos_token_id\": 361, \"head_dim\": 128,"
+     "\"hidden_act\": \"silu\", \"hidden_size\": 5120, \"intermediate_size\": 27392, \"max_position_embeddings\": "
+     "131072,"
+     "\"num_attention_heads\": 40, \"num_hidden_layers\": 4, \"num_key_value_heads\": 8, \"rms_norm_eps\": 1e-05,"
+     "\"layer_types\": [\"sliding_attention\", \"sliding_attention\", \"sliding_attention\", \"full_attention\"],"
+     "\"rope_theta\": 1000000, \"sliding_window\": 4096, \"sliding_window_pattern\": \"LLLG\","
+     "\"tie_word_embeddings\": false, \"vocab_size\": 102400}",
+     "exaone4 4 x 5120/27392, 40 heads of 128 on 8, 3 slide by 4096, rope 1000000, 1 without, act 0, tied 0, eos 361"},
+    /* ByteDance-Seed/Seed-OSS-36B-Instruct */
+    {"{\"model_type\": \"seed_oss\", \"attention_bias\": true, \"attention_out_bias\": false, \"eos_token_id\": 2,"
+     "\"head_dim\": 128, \"hidden_act\": \"silu\", \"hidden_size\": 5120, \"intermediate_size\": 27648,"
+     "\"max_position_embeddings\": 524288, \"mlp_bias\": false, \"num_attention_heads\": 80, \"num_hidden_layers\": 64,"
+     "\"num_key_value_heads\": 8, \"rms_norm_eps\": 1e-06, \"rope_scaling\": {\"rope_type\": \"default\"},"
+     "\"rope_theta\": 10000000.0, \"tie_word_embeddings\": false, \"vocab_size\": 155136}",
+     "seed_oss 64 x 5120/27648, 80 heads of 128 on 8, 0 slide by 0, rope 10000000, act 0, tied 0, eos 2"},
+    /* baidu/ERNIE-4.5-0.3B-PT */
+    {"{\"model_type\": \"ernie4_5\", \"eos_token_id\": 2, \"head_dim\": 128, \"hidden_act\": \"silu\","
+     "\"hidden_size\": 1024, \"intermediate_size\": 3072, \"max_position_embeddings\": 131072, "
+     "\"num_attention_heads\": 16,"
+     "\"num_hidden_layers\": 18, \"num_key_value_heads\": 2, \"rms_norm_eps\": 1e-05, \"rope_scaling\": null,"
+     "\"rope_theta\": 500000.0, \"tie_word_embeddings\": true, \"use_bias\": false, \"vocab_size\": 103424}",
+     "ernie4_5 18 x 1024/3072, 16 heads of 128 on 2, 0 slide by 0, rope 500000, act 0, tied 1, eos 2"},
+    /* tencent/Hunyuan-1.8B-Instruct: the base is stretched by alpha^(128 / 126) */
+    {"{\"model_type\": \"hunyuan_v1_dense\", \"attention_bias\": false, \"eos_token_id\": 120020, \"head_dim\": 128,"
+     "\"hidden_act\": \"silu\", \"hidden_size\": 2048, \"intermediate_size\": 6144, \"max_position_embeddings\": "
+     "262144,"
+     "\"num_attention_heads\": 16, \"num_hidden_layers\": 32, \"num_key_value_heads\": 4, \"rms_norm_eps\": 1e-05,"
+     "\"rope_scaling\": {\"alpha\": 1000.0, \"beta_fast\": 32, \"beta_slow\": 1, \"factor\": 1.0, \"mscale\": 1.0,"
+     "\"mscale_all_dim\": 0.0, \"type\": \"dynamic\"}, \"rope_theta\": 10000.0, \"tie_word_embeddings\": true,"
+     "\"use_qk_norm\": true, \"vocab_size\": 120818}",
+     "hunyuan_v1_dense 32 x 2048/6144, 16 heads of 128 on 4, 0 slide by 0, rope 11158840, act 0, tied 1, eos 120020"},
+    /* kyutai/helium-1-2b */
+    {"{\"model_type\": \"helium\", \"attention_bias\": false, \"eos_token_id\": 2, \"head_dim\": 128,"
+     "\"hidden_act\": \"silu\", \"hidden_size\": 2048, \"intermediate_size\": 8192, \"max_position_embeddings\": 4096,"
+     "\"mlp_bias\": false, \"num_attention_heads\": 16, \"num_hidden_layers\": 28, \"num_key_value_heads\": 8,"
+     "\"rms_norm_eps\": 1e-08, \"rope_theta\": 20000.0, \"tie_word_embeddings\": false, \"vocab_size\": 64000}",
+     "helium 28 x 2048/8192, 16 heads of 128 on 8, 0 slide by 0, rope 20000, act 0, tied 0, eos 2"},
 };
 
 /* One line of what was read. */

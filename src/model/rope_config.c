@@ -5,6 +5,8 @@
  */
 #include "model/rope_scaling.h"
 
+#include <math.h>
+
 #define ROPE_MAX_THETA  1e15
 #define ROPE_MAX_FACTOR 1e6
 
@@ -30,6 +32,7 @@ static const struct number_field {
     {"beta_slow", offsetof(mx_rope_config, beta_slow)},
     {"mscale", offsetof(mx_rope_config, mscale)},
     {"mscale_all_dim", offsetof(mx_rope_config, mscale_all_dim)},
+    {"alpha", offsetof(mx_rope_config, alpha)},
     {"llama_4_scaling_beta", offsetof(mx_rope_config, query_beta)},
 };
 
@@ -139,6 +142,12 @@ static mx_status finish(mx_rope_config *rope, const mx_model_config *c, mx_error
     if (rot_dim < 2 || (rot_dim < 4 && rope->kind == MX_ROPE_DYNAMIC)) {
         return mx_fail(err, MX_FORMAT, "too few columns rotate: \"partial_rotary_factor\" is %g, heads have %d columns",
                        rope->partial_factor, rope->head_dim);
+    }
+    if (rope->kind == MX_ROPE_DYNAMIC && rope->alpha != 0) {
+        MX_TRY(check_number(rope->alpha, 0, ROPE_MAX_FACTOR, "alpha", err));
+        rope->theta *= pow(rope->alpha, rot_dim / (rot_dim - 2.0));
+        rope->kind = MX_ROPE_DEFAULT;
+        MX_TRY(check_number(rope->theta, 1, ROPE_MAX_THETA, "rope_theta", err));
     }
     rope->original_n_ctx = rope->original_n_ctx ? rope->original_n_ctx : c->n_ctx;
     const bool may_derive = rope->kind == MX_ROPE_YARN || rope->kind == MX_ROPE_LONGROPE;

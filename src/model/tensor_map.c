@@ -17,14 +17,10 @@ static const mx_stem usual_stems[] = {
 
 /* Tensors that a text model has no use for: a piece of the name tells. */
 static const char *const harmless[] = {
-    "rotary_emb.inv_freq", /* tables that old transformers saved, */
-    ".attn.bias",
-    ".attn.masked_bias", /* among them GPT-2's and GPT-NeoX's causal masks */
-    ".attention.bias",
-    ".attention.masked_bias",
-    "vision_tower.",
-    "multi_modal_projector.",
-    "lm_head.", /* of a tied model: the embedding again */
+    "rotary_emb.inv_freq",                      /* tables that old transformers saved, */
+    ".attn.bias",          ".attn.masked_bias", /* among them GPT-2's and GPT-NeoX's causal masks */
+    ".attention.bias",     ".attention.masked_bias", ".mtp_layers.", /* that draft the tokens after the next (MiMo) */
+    "vision_tower.",       "multi_modal_projector.", "lm_head.",     /* of a tied model: the embedding again */
 };
 
 static mx_status fail_memory(mx_error *err)

@@ -123,16 +123,28 @@ def as_published(gain=1.0, embed=1.0, norm=1.0, special=()):
     return fill
 
 
+def from_mlx(gain=1.0, embed=1.0, norm=1.0, special=()):
+    """The same under the names that mlx-lm's model has, for families that transformers lacks."""
+    def fill(cfg, rng):
+        from mlx.utils import tree_flatten
+        from mlx_lm.utils import _get_classes
+        model_class, args_class = _get_classes(cfg)
+        parameters = tree_flatten(model_class(args_class.from_dict(cfg)).parameters())
+        shapes = {name: tuple(value.shape) for name, value in parameters}
+        return {name: random_tensor(name, shapes[name], rng, gain, embed, norm, special) for name in sorted(shapes)}
+    return fill
+
+
 def random_tensor(name, shape, rng, gain, embed, norm, special):
     noise = rng.standard_normal(shape)
     for piece, mean, std in special:
         if piece in name:
             return (mean + std * noise).astype(np.float32)
-    if "embed" in name and len(shape) == 2:
+    if ("embed" in name or "wte" in name) and len(shape) == 2:
         return (embed * noise).astype(np.float32)
     if len(shape) >= 2:
         return (gain / np.sqrt(shape[-1]) * (2.0 if "lm_head" in name else 1.0) * noise).astype(np.float32)
-    is_norm = "norm" in name and name.endswith("weight")
+    is_norm = name.endswith("weight") and any(piece in name for piece in ("norm", "ln_"))
     return ((norm if is_norm else 0.0) + (0.2 if is_norm else 0.3) * noise).astype(np.float32)
 
 

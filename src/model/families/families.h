@@ -15,7 +15,7 @@ mx_value mx_layer_attention(mx_builder *b, const mx_model_config *c, int32_t i_l
 /* The whole of "self_attn": projections of h, norms on queries and keys (c->qk_norm), mx_layer_attention, o_proj. */
 mx_value mx_self_attention(mx_builder *b, const mx_model_config *c, int32_t i_layer, mx_value h);
 
-/* The GLU at "mlp". */
+/* The MLP at "mlp": with a gate or without. */
 mx_value mx_layer_mlp(mx_builder *b, const mx_model_config *c, int32_t i_layer, mx_value h);
 
 /* x plus y times the configuration's residual_scale. */
@@ -24,9 +24,11 @@ mx_value mx_add_residual(mx_builder *b, const mx_model_config *c, mx_value x, mx
 /* Whole layers of attention A and MLP M, by where their norms N stand:
  *   prenorm    y = x + A(N(x)), y + M(N(y))          Llama and most others
  *   postnorm   y = x + N(A(x)), y + N(M(y))          OLMo 2
- *   sandwich   y = x + N(A(N(x))), y + N(M(N(y)))    Gemma 2 */
+ *   sandwich   y = x + N(A(N(x))), y + N(M(N(y)))    Gemma 2
+ *   parallel   x + A(N(x)) + M(N(x))                 Command R */
 void mx_prenorm_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer);
 void mx_postnorm_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer);
 void mx_sandwich_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer);
+void mx_parallel_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer);
 
 #endif

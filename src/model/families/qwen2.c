@@ -1,4 +1,5 @@
-/* qwen2.c - Qwen 2 and 2.5: Llama's layer with biases on queries, keys and values. */
+/* qwen2.c - Qwen 2 and 2.5, and MiMo 7B without its layers for drafting: Llama's layer with biases on queries, keys and
+ * values. */
 #include "model/families/families.h"
 
 static const mx_model_config qwen2_defaults = {
@@ -18,7 +19,7 @@ static const mx_model_config qwen2_defaults = {
 };
 
 const mx_family mx_family_qwen2 = {
-    .model_types = {"qwen2"},
+    .model_types = {"qwen2", "mimo"},
     .source = "transformers, models/qwen2/modeling_qwen2.py",
     .defaults = &qwen2_defaults,
     .sliding = mx_sliding_after_full,
