@@ -10,6 +10,7 @@
 
 #include "backend/executor.h"
 #include "base/arena.h"
+#include "tests/run_ranks.h"
 
 #define RUN_MAX_SEQS 4
 
@@ -21,9 +22,10 @@ typedef struct run_seq {
 } run_seq;
 
 typedef struct run_machine {
-    const char *device;    /* NULL: the CPU; set before run_open */
-    mx_arena arena;        /* owned */
-    mx_plan plan;          /* owned */
+    const char *device; /* NULL: the CPU; set before run_open */
+    run_layout layout;  /* zeroed: one executor runs the program as it is; else parts of it do, which is plain then */
+    mx_arena arena;     /* owned */
+    mx_plan plan;       /* owned */
     mx_executor *executor; /* owned */
     bool samples_last; /* only the last row of each sequence's part of a step is sampled; `logits` keeps its other rows
                         */
@@ -38,6 +40,7 @@ static inline mx_status run_open(run_machine *m, const mx_program *program, int3
                                  mx_executor_options options, mx_error *err)
 {
     *m = (run_machine){.device = m->device ? m->device : "cpu",
+                       .layout = m->layout,
                        .n_page_cols = (n_ctx + MX_PAGE_TOKENS - 1) / MX_PAGE_TOKENS};
     mx_arena_init(&m->arena, (size_t)1 << 24);
     m->tokens = mx_arena_array(&m->arena, int32_t, max_tokens);
@@ -51,6 +54,9 @@ static inline mx_status run_open(run_machine *m, const mx_program *program, int3
     options.n_state_slots = RUN_MAX_SEQS;
     options.max_seqs = RUN_MAX_SEQS;
     MX_TRY(mx_plan_init(&m->plan, program, max_tokens, max_tokens, err));
+    if (m->layout.n_ranks > 0) {
+        return run_ranks_open(program, &m->layout, max_tokens, &options, &m->executor, err);
+    }
     return mx_executor_open(m->device, &m->plan, &options, &m->executor, err);
 }
 

@@ -94,14 +94,7 @@ mx_value mx_builder_add_value(mx_builder *b, const mx_value_info *info, const ch
 
 mx_op mx_builder_op(const mx_builder *b, mx_op_kind kind)
 {
-    mx_op op = {.kind = kind, .i_layer = b->i_layer};
-    for (int32_t i = 0; i < MX_OP_MAX_IN; i++) {
-        op.in[i] = MX_NO_VALUE;
-    }
-    for (int32_t i = 0; i < MX_OP_MAX_OUT; i++) {
-        op.out[i] = MX_NO_VALUE;
-    }
-    return op;
+    return mx_op_of(kind, b->i_layer);
 }
 
 void mx_builder_add_op(mx_builder *b, const mx_op *op)

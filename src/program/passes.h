@@ -1,8 +1,8 @@
 /* passes.h - rewriting a plain program into one with fewer and richer operations.
  *
- * A pass is a function of the list alone: it looks for one pattern, rewrites every place where it is found and leaves
- * the rest. It changes no result beyond rounding, allocates nothing and cannot fail. Values that lose their last reader
- * stay in the list of values and get no place in a plan.
+ * A pass of the table below is a function of the list alone: it looks for one pattern, rewrites every place where it is
+ * found and leaves the rest. It changes no result beyond rounding, allocates nothing and cannot fail. Values that lose
+ * their last reader stay in the list of values and get no place in a plan.
  */
 #ifndef MX_PROGRAM_PASSES_H
 #define MX_PROGRAM_PASSES_H
@@ -14,6 +14,21 @@ typedef struct mx_pass {
     const char *what; /* one line, for printing */
     void (*run)(mx_program *program);
 } mx_pass;
+
+/* Dividing a model among several executors, before any other pass has run. Both leave the program as it is and make
+ * another, which borrows weight bytes alone; what cannot be divided is an error that names the operation or the tensor
+ * and the numbers. MX_INVALID (no such part, or numbers that do not divide), MX_UNSUPPORTED (an operation that nobody
+ * knows how to divide), MX_NO_MEMORY. *out is written on success alone. */
+
+/* Rank i_rank of n_ranks, each with a part of every matrix: heads, columns between products, the vocabulary of the
+ * logits (shard_rules.h says how). A divided layer has two sums over the ranks; every rank ends with all logits. */
+mx_status mx_pass_shard(const mx_program *program, int32_t i_rank, int32_t n_ranks, mx_program *out,
+                        mx_error *err) MX_NODISCARD;
+
+/* Stage i_stage of n_stages, each with as many layers as the others or one more. What later stages read is sent from
+ * each stage to the next. The last stage makes the logits. Of a program that mx_pass_shard has made, or any other. */
+mx_status mx_pass_cut(const mx_program *program, int32_t i_stage, int32_t n_stages, mx_program *out,
+                      mx_error *err) MX_NODISCARD;
 
 /* In the order in which they run; ends with a row without a name. */
 extern const mx_pass mx_passes[];

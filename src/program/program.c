@@ -31,6 +31,18 @@ float mx_attention_scale(const mx_attention_params *p, int32_t position)
     return p->scale * (1.0f + s->beta * logf(1.0f + n_steps));
 }
 
+mx_op mx_op_of(mx_op_kind kind, int32_t i_layer)
+{
+    mx_op op = {.kind = kind, .i_layer = i_layer};
+    for (int32_t i = 0; i < MX_OP_MAX_IN; i++) {
+        op.in[i] = MX_NO_VALUE;
+    }
+    for (int32_t i = 0; i < MX_OP_MAX_OUT; i++) {
+        op.out[i] = MX_NO_VALUE;
+    }
+    return op;
+}
+
 void mx_program_deinit(mx_program *program)
 {
     mx_arena_deinit(&program->arena);

@@ -284,6 +284,9 @@ float mx_attention_scale(const mx_attention_params *p, int32_t position);
 /* Name, arity and formula of every kind, from ops.def; index with the kind. */
 extern const mx_op_info mx_op_infos[MX_OP_COUNT];
 
+/* An operation of this kind without inputs and outputs. */
+mx_op mx_op_of(mx_op_kind kind, int32_t i_layer);
+
 /* Bytes of the states of one sequence; 0 for a program without recurrent layers. */
 int64_t mx_program_state_bytes(const mx_program *program);
 

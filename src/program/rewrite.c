@@ -3,6 +3,69 @@
 
 #include <string.h>
 
+#include "base/mem.h"
+
+#define REWRITE_MAX_ARENA ((size_t)1 << 30)
+
+/* A list in the arena with room behind it, or NULL. */
+static void *copy_list(mx_arena *arena, const void *items, int32_t n, int32_t n_more, size_t item_size)
+{
+    void *copy = mx_arena_calloc(arena, (size_t)n + (size_t)n_more + 1, item_size);
+    if (copy && n > 0) {
+        memcpy(copy, items, (size_t)n * item_size);
+    }
+    return copy;
+}
+
+/* Names and tables that the lists point to. */
+static bool copy_contents(mx_program *p)
+{
+    for (int32_t i = 0; i < p->n_values; i++) {
+        if (p->values[i].name) {
+            p->values[i].name = mx_arena_copy_str(&p->arena, mx_str_from(p->values[i].name)).ptr;
+            if (!p->values[i].name) {
+                return false;
+            }
+        }
+    }
+    for (int32_t i = 0; i < p->n_weights; i++) {
+        mx_weight *w = &p->weights[i];
+        if (w->experts) { /* of the checkpoint's, or of a program before this */
+            w->experts = copy_list(&p->arena, w->experts, (int32_t)w->n_experts, 0, sizeof *w->experts);
+            if (!w->experts) {
+                return false;
+            }
+        }
+    }
+    for (int32_t i = 0; i < p->n_ropes; i++) {
+        p->ropes[i].inv_freq =
+            copy_list(&p->arena, p->ropes[i].inv_freq, p->ropes[i].rot_dim / 2, 0, sizeof *p->ropes[i].inv_freq);
+        if (!p->ropes[i].inv_freq) {
+            return false;
+        }
+    }
+    return true;
+}
+
+mx_status mx_rewrite_copy(const mx_program *program, mx_rewrite_room room, mx_program *out, mx_error *err)
+{
+    mx_program p = *program;
+    mx_arena_init(&p.arena, REWRITE_MAX_ARENA);
+    p.values = copy_list(&p.arena, p.values, p.n_values, room.n_values, sizeof *p.values);
+    p.ops = copy_list(&p.arena, p.ops, p.n_ops, room.n_ops, sizeof *p.ops);
+    p.weights = copy_list(&p.arena, p.weights, p.n_weights, room.n_weights, sizeof *p.weights);
+    p.caches = copy_list(&p.arena, p.caches, p.n_caches, 0, sizeof *p.caches);
+    p.ropes = copy_list(&p.arena, p.ropes, p.n_ropes, 0, sizeof *p.ropes);
+    p.states = copy_list(&p.arena, p.states, p.n_states, 0, sizeof *p.states);
+    if (!p.values || !p.ops || !p.weights || !p.caches || !p.ropes || !p.states || !copy_contents(&p)) {
+        const size_t n_bytes = p.arena.n_bytes;
+        mx_arena_deinit(&p.arena);
+        return mx_fail_no_memory(err, n_bytes, "a copy of a program");
+    }
+    *out = p;
+    return MX_OK;
+}
+
 int32_t mx_rewrite_find_maker(const mx_program *p, mx_value v)
 {
     for (int32_t i = 0; i < p->n_ops; i++) {

@@ -7,6 +7,18 @@
 
 #define MX_NO_OP (-1)
 
+/* Room that a pass wants behind the lists of a copy. */
+typedef struct mx_rewrite_room {
+    int32_t n_values;
+    int32_t n_ops;
+    int32_t n_weights;
+} mx_rewrite_room;
+
+/* A program of its own like this one, for passes that leave theirs as it is; it borrows weight bytes alone.
+ * MX_NO_MEMORY.
+ */
+mx_status mx_rewrite_copy(const mx_program *program, mx_rewrite_room room, mx_program *out, mx_error *err) MX_NODISCARD;
+
 /* The operation that makes v, or MX_NO_OP (the program's input). */
 int32_t mx_rewrite_find_maker(const mx_program *p, mx_value v);
 

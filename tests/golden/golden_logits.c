@@ -5,7 +5,8 @@
  * DIR holds one folder a case, as tests/golden/make_goldens.py makes them: a model directory and golden.safetensors.
  * Each run of a case is opened in every mode of the CPU, with the passes and (in the modes that are exact) without, and
  * read at once, in pieces, token by token, and beside other sequences in one ragged batch, with all rows sampled or
- * only the last of each sequence.
+ * only the last of each sequence. Last, the model is divided among ranks and stages; numbers that two ranks cannot
+ * share are told, and checked by nobody.
  *
  * Error model. Errors are measured against the largest |logit| of the run, as the root of the mean square over all
  * logits, and at the worst one.
@@ -42,14 +43,20 @@ typedef struct cpu_setting {
     double rms;        /* allowed, of the largest logit */
     double worst;      /* the same for a single logit */
     bool is_plain_too; /* programs without passes are run as well */
+    run_layout layout; /* zeroed: not divided */
 } cpu_setting;
 
 static const cpu_setting modes[] = {
-    {"cpu", "reference", MX_CPU_REFERENCE, MX_KV_F32, 2e-6, 1e-5, true},
-    {"cpu", "exact", MX_CPU_EXACT, MX_KV_F32, 2e-4, 1.2e-3, true},
-    {"cpu", "exact, f16 cache", MX_CPU_EXACT, MX_KV_F16, 4e-4, 2.4e-3, false},
-    {"cpu", "fast", MX_CPU_FAST, MX_KV_F32, 5e-2, 0.3, false},
-    {"cuda", "cuda", MX_CPU_EXACT, MX_KV_F16, 1.5e-3, 9e-3, true},
+    {"cpu", "reference", MX_CPU_REFERENCE, MX_KV_F32, 2e-6, 1e-5, true, {0}},
+    {"cpu", "exact", MX_CPU_EXACT, MX_KV_F32, 2e-4, 1.2e-3, true, {0}},
+    {"cpu", "exact, f16 cache", MX_CPU_EXACT, MX_KV_F16, 4e-4, 2.4e-3, false, {0}},
+    {"cpu", "fast", MX_CPU_FAST, MX_KV_F32, 5e-2, 0.3, false, {0}},
+    {"cpu", "2 ranks", MX_CPU_REFERENCE, MX_KV_F32, 2e-6, 1e-5, true, {.n_ranks = 2, .n_stages = 1}},
+    {"cpu", "2 ranks, exact", MX_CPU_EXACT, MX_KV_F32, 2e-4, 1.2e-3, false, {.n_ranks = 2, .n_stages = 1}},
+    {"cpu", "4 ranks, exact", MX_CPU_EXACT, MX_KV_F32, 2e-4, 1.2e-3, false, {.n_ranks = 4, .n_stages = 1}},
+    {"cpu", "2 stages", MX_CPU_REFERENCE, MX_KV_F32, 2e-6, 1e-5, true, {.n_ranks = 1, .n_stages = 2}},
+    {"cpu", "2 stages of 2 ranks, exact", MX_CPU_EXACT, MX_KV_F32, 2e-4, 1.2e-3, false, {.n_ranks = 2, .n_stages = 2}},
+    {"cuda", "cuda", MX_CPU_EXACT, MX_KV_F16, 1.5e-3, 9e-3, true, {0}},
 };
 
 /* The device whose modes are run. */
@@ -112,15 +119,16 @@ typedef struct schedule {
     int32_t n_seqs;
     int32_t n_steps; /* rows of counts before they repeat */
     bool samples_last;
+    bool is_for_divided; /* models that are divided, too, are fed so */
     int32_t counts[4][RUN_MAX_SEQS];
 } schedule;
 
 static const schedule schedules[] = {
-    {"at once", 1, 1, false, {{1 << 20}}},
-    {"in pieces", 1, 4, false, {{5}, {33}, {1}, {13}}},
-    {"token by token", 1, 1, false, {{1}}},
-    {"in a ragged batch", 4, 4, false, {{7, 1, 0, 19}, {1, 12, 3, 1}, {0, 1, 1, 1}, {17, 1, 1, 0}}},
-    {"the same, sampled at the ends", 4, 3, true, {{3, 1, 8, 1}, {1, 1, 1, 1}, {2, 40, 0, 1}}},
+    {"at once", 1, 1, false, true, {{1 << 20}}},
+    {"in pieces", 1, 4, false, false, {{5}, {33}, {1}, {13}}},
+    {"token by token", 1, 1, false, false, {{1}}},
+    {"in a ragged batch", 4, 4, false, true, {{7, 1, 0, 19}, {1, 12, 3, 1}, {0, 1, 1, 1}, {17, 1, 1, 0}}},
+    {"the same, sampled at the ends", 4, 3, true, true, {{3, 1, 8, 1}, {1, 1, 1, 1}, {2, 40, 0, 1}}},
 };
 
 /* The other sequences of a batch: the golden one from the end, and turned by some tokens. */
@@ -151,10 +159,11 @@ static void compare(const golden *g, const float *found, double *rms, double *wo
     *rms = isfinite(*worst) ? sqrt(sum / (double)g->n_logits) / range : HUGE_VAL;
 }
 
-static mx_status run_schedule(const mx_program *program, const cpu_setting *mode, const schedule *s, const golden *g,
-                              mx_arena *arena, double *rms, double *worst, mx_error *err)
+static mx_status run_schedule(const mx_program *program, const cpu_setting *mode, bool without_passes,
+                              const schedule *s, const golden *g, mx_arena *arena, double *rms, double *worst,
+                              mx_error *err)
 {
-    run_machine machine = {.device = device};
+    run_machine machine = {.device = device, .layout = mode->layout};
     mx_status st;
     run_seq seqs[RUN_MAX_SEQS] = {{.tokens = g->tokens, .n_tokens = g->n_tokens}};
     const mx_executor_options options = {
@@ -169,6 +178,7 @@ static mx_status run_schedule(const mx_program *program, const cpu_setting *mode
     if (s->samples_last) { /* rows that are not sampled count as right */
         memcpy(seqs[0].logits, g->logits, (size_t)g->n_logits * sizeof *g->logits);
     }
+    machine.layout.without_passes = without_passes;
     MX_TRY_OR(done, st, run_open(&machine, program, g->n_ctx, RUN_MAX_SEQS * g->n_tokens, options, err));
     machine.samples_last = s->samples_last;
     for (int32_t i = 0; seqs[0].n_done < g->n_tokens; i++) {
@@ -180,27 +190,50 @@ done:
     return st;
 }
 
-/* All schedules of one run in one mode. Returns the worst error. */
+/* Whether every rank can have its part; err says why not. Stages are always possible in these models. */
+static bool can_divide(const mx_program *program, const run_layout *layout, mx_error *err)
+{
+    mx_status st = MX_OK;
+    for (int32_t i = 0; i < layout->n_ranks && st == MX_OK; i++) {
+        mx_program rank = {0};
+        st = mx_pass_shard(program, i, layout->n_ranks, &rank, err);
+        mx_program_deinit(&rank);
+    }
+    return st == MX_OK;
+}
+
+/* All schedules of one run in one mode. Returns the worst error; -1 where the model cannot be divided so. */
 static double run_mode(const char *dir, bool without_passes, const cpu_setting *mode, const golden *g,
                        tally_of_runs *tally)
 {
     mx_error err;
     mx_model *model = NULL;
     double largest = 0;
-    const mx_model_options options = {.n_ctx = g->n_ctx, .without_passes = without_passes};
+    const bool is_divided = mode->layout.n_ranks > 0;
+    const mx_model_options options = {.n_ctx = g->n_ctx, .without_passes = without_passes || is_divided};
     const char *passes = without_passes ? "without passes" : "with passes";
     mx_status st = mx_model_open(dir, &options, &model, &err);
     if (st == MX_OK && (int64_t)mx_model_view_program(model)->n_vocab * g->n_tokens != g->n_logits) {
         st = mx_fail(&err, MX_FORMAT, "golden.safetensors is not of this model");
     }
+    if (st == MX_OK && is_divided && !can_divide(mx_model_view_program(model), &mode->layout, &err)) {
+        if (!without_passes) {
+            printf("%s is not divided, %s: %s\n", dir, mode->name, err.message);
+        }
+        mx_model_close(model);
+        return -1;
+    }
     for (size_t i = 0; i < MX_COUNTOF(schedules); i++) {
+        if (is_divided && !schedules[i].is_for_divided) {
+            continue;
+        }
         double rms = HUGE_VAL;
         double worst = HUGE_VAL;
         mx_arena arena;
         mx_arena_init(&arena, (size_t)1 << 28);
         const mx_status run_st = st != MX_OK ? st
-                                             : run_schedule(mx_model_view_program(model), mode, &schedules[i], g,
-                                                            &arena, &rms, &worst, &err);
+                                             : run_schedule(mx_model_view_program(model), mode, without_passes,
+                                                            &schedules[i], g, &arena, &rms, &worst, &err);
         mx_arena_deinit(&arena);
         if (run_st == MX_OK && rms <= mode->rms && worst <= mode->worst) {
             tally->n_passed++;
@@ -241,13 +274,13 @@ static void run_case(const char *dir, tally_of_runs *tally)
             if (strcmp(modes[i].device, device) != 0) {
                 continue;
             }
-            const double plain = modes[i].is_plain_too ? run_mode(dir, true, &modes[i], &g, tally) : 0;
+            const double plain = modes[i].is_plain_too ? run_mode(dir, true, &modes[i], &g, tally) : -1;
             worst[i] = fmax(plain, run_mode(dir, false, &modes[i], &g, tally));
         }
         printf("%s, %d tokens: at the worst", dir, (int)g.n_tokens);
         const char *between = "";
         for (size_t i = 0; i < MX_COUNTOF(modes); i++) {
-            if (strcmp(modes[i].device, device) == 0) {
+            if (strcmp(modes[i].device, device) == 0 && worst[i] >= 0) {
                 printf("%s %s %.1e", between, modes[i].name, worst[i]);
                 between = ",";
             }

@@ -1,0 +1,503 @@
+/* shard_rules.c - one row a kind of operation, and the few functions that the rows share. */
+#include "program/shard_rules.h"
+
+#include "base/mem.h"
+#include "program/rewrite.h"
+
+/* Failures -------------------------------------------------------------------------------------------------------- */
+
+static const char *name_of(const mx_program *p, const mx_op *op)
+{
+    const mx_value v = op->out[0] != MX_NO_VALUE ? op->out[0] : op->in[0];
+    return v >= 0 && p->values[v].name ? p->values[v].name : "?";
+}
+
+/* Puts "operation 7, RMSNORM of \"...\"" before a sentence. */
+static mx_status fail_at_op(const mx_sharding *s, const mx_op *op, mx_status st)
+{
+    return mx_error_prefix(s->err, st, "operation %d, %s of \"%s\"", s->i_op, mx_op_infos[op->kind].name,
+                           name_of(s->in, op));
+}
+
+mx_status mx_shard_check_known(const mx_program *p, int32_t i_op, mx_error *err)
+{
+    const mx_op *op = &p->ops[i_op];
+    return mx_shard_rules[op->kind].divide
+               ? MX_OK
+               : mx_fail(err, MX_UNSUPPORTED, "operation %d, %s of \"%s\": cannot be divided among ranks or stages",
+                         i_op, mx_op_infos[op->kind].name, name_of(p, op));
+}
+
+/* Layouts --------------------------------------------------------------------------------------------------------- */
+
+static const mx_layout *layout_of(const mx_sharding *s, mx_value v)
+{
+    return &s->layouts[v];
+}
+
+static int64_t n_cols_of(const mx_sharding *s, mx_value v)
+{
+    return s->in->values[v].n_cols;
+}
+
+static void set_layout(mx_sharding *s, mx_value v, mx_layout_kind kind, int64_t from, int64_t n)
+{
+    if (v != MX_NO_VALUE) {
+        s->layouts[v] = (mx_layout){kind, from, n};
+        s->out->values[v].n_cols = n;
+    }
+}
+
+static void set_all_columns(mx_sharding *s, const mx_op *op, mx_layout_kind kind)
+{
+    for (int32_t i = 0; i < MX_OP_MAX_OUT; i++) {
+        if (op->out[i] != MX_NO_VALUE) {
+            set_layout(s, op->out[i], kind, 0, n_cols_of(s, op->out[i]));
+        }
+    }
+}
+
+/* The sum of v over the ranks; the first reader who needs it has it made. */
+static mx_status sum_of(mx_sharding *s, const mx_op *reader, mx_value v, mx_value *out)
+{
+    if (s->sums[v] == MX_NO_VALUE) {
+        mx_program *p = s->out;
+        const char *name = mx_arena_printf(&p->arena, "%s.sum", p->values[v].name);
+        if (!name) {
+            return mx_fail_no_memory(s->err, p->arena.n_bytes, "a divided program");
+        }
+        mx_op op = mx_op_of(MX_OP_ALLREDUCE, reader->i_layer);
+        op.in[0] = v;
+        op.out[0] = p->n_values;
+        p->values[p->n_values] = p->values[v];
+        p->values[p->n_values++].name = name;
+        p->ops[p->n_ops++] = op;
+        s->sums[v] = op.out[0];
+    }
+    *out = s->sums[v];
+    return MX_OK;
+}
+
+/* Makes input i_in of `made` whole. */
+static mx_status need_whole(mx_sharding *s, const mx_op *op, mx_op *made, int32_t i_in)
+{
+    const mx_value v = op->in[i_in];
+    if (v == MX_NO_VALUE || layout_of(s, v)->kind == MX_LAYOUT_WHOLE) {
+        return MX_OK;
+    }
+    if (layout_of(s, v)->kind == MX_LAYOUT_PART_OF_SUM) {
+        return sum_of(s, op, v, &made->in[i_in]);
+    }
+    return fail_at_op(s, op,
+                      mx_fail(s->err, MX_UNSUPPORTED,
+                              "needs all %lld columns of \"%s\", of which rank %d of %d has %lld",
+                              (long long)n_cols_of(s, v), s->in->values[v].name, s->shard.i_rank, s->shard.n_ranks,
+                              (long long)layout_of(s, v)->n));
+}
+
+static bool inputs_are(const mx_sharding *s, const mx_op *op, mx_layout_kind kind)
+{
+    const mx_layout *first = layout_of(s, op->in[0]);
+    for (int32_t i = 0; i < MX_OP_MAX_IN; i++) {
+        if (op->in[i] != MX_NO_VALUE) {
+            const mx_layout *other = layout_of(s, op->in[i]);
+            if (other->kind != kind || other->from != first->from || other->n != first->n) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Heads [from, from + n) of n_heads that this rank has; of fewer heads than ranks, one. */
+static mx_status part_of_heads(const mx_sharding *s, const mx_op *op, int64_t n_heads, bool is_repeated, int64_t *from,
+                               int64_t *n)
+{
+    const int32_t n_ranks = s->shard.n_ranks;
+    if (n_heads % n_ranks == 0) {
+        *n = n_heads / n_ranks;
+        *from = s->shard.i_rank * *n;
+        return MX_OK;
+    }
+    if (is_repeated && n_ranks % n_heads == 0) {
+        *n = 1;
+        *from = s->shard.i_rank / (n_ranks / n_heads);
+        return MX_OK;
+    }
+    return fail_at_op(s, op,
+                      mx_fail(s->err, MX_INVALID, "%lld %s cannot be divided among %d ranks", (long long)n_heads,
+                              is_repeated ? "key heads" : "heads", n_ranks));
+}
+
+/* Weights --------------------------------------------------------------------------------------------------------- */
+
+static mx_weight slice(const mx_weight *w, const mx_weight_part *part)
+{
+    return part->is_cols ? mx_weight_slice_cols(w, part->from, part->n) : mx_weight_slice_rows(w, part->from, part->n);
+}
+
+/* The part as a weight; of experts, the same part of each. Only those that are tensors of their own need a list. */
+static mx_status make_part(mx_sharding *s, const mx_weight_part *part, mx_weight *out)
+{
+    const mx_weight *w = &s->in->weights[part->weight];
+    if (!w->experts) {
+        *out = slice(w, part);
+        return MX_OK;
+    }
+    mx_weight *experts = mx_arena_array(&s->out->arena, mx_weight, w->n_experts);
+    if (!experts) {
+        return mx_fail_no_memory(s->err, (size_t)w->n_experts * sizeof *experts, "the experts of a divided program");
+    }
+    for (int64_t i = 0; i < w->n_experts; i++) {
+        experts[i] = slice(&w->experts[i], part);
+    }
+    *out = experts[0];
+    out->name = w->name;
+    out->n_experts = w->n_experts;
+    out->experts = experts;
+    out->data = NULL;
+    out->scales = NULL;
+    out->biases = NULL;
+    return MX_OK;
+}
+
+/* The place of a part of a weight in the divided program. MX_NO_WEIGHT stays what it is. */
+static mx_status part_of_weight(mx_sharding *s, const mx_op *op, mx_weight_part part, int32_t *place)
+{
+    if (part.weight == MX_NO_WEIGHT) {
+        *place = MX_NO_WEIGHT;
+        return MX_OK;
+    }
+    const mx_weight *w = &s->in->weights[part.weight];
+    const int64_t group = MX_MAX(w->quant.group_size, 1);
+    if (part.is_cols && (part.from % group != 0 || part.n % group != 0)) {
+        return fail_at_op(s, op,
+                          mx_fail(s->err, MX_INVALID,
+                                  "tensor \"%.*s\": rank %d of %d has columns %lld to %lld, which cuts groups of %lld",
+                                  MX_STR_ARG(w->name), s->shard.i_rank, s->shard.n_ranks, (long long)part.from,
+                                  (long long)(part.from + part.n), (long long)group));
+    }
+    const int32_t n_known = s->out->n_weights - s->in->n_weights;
+    for (int32_t i = 0; i < n_known; i++) {
+        const mx_weight_part *known = &s->parts[i];
+        if (known->weight == part.weight && known->is_cols == part.is_cols && known->from == part.from &&
+            known->n == part.n) {
+            *place = s->in->n_weights + i;
+            return MX_OK;
+        }
+    }
+    MX_TRY(make_part(s, &part, &s->out->weights[s->out->n_weights]));
+    s->parts[n_known] = part;
+    *place = s->out->n_weights++;
+    return MX_OK;
+}
+
+/* Wishes ---------------------------------------------------------------------------------------------------------- */
+
+static void wish_for(mx_sharding *s, mx_value v, mx_split_wish wish)
+{
+    if (v != MX_NO_VALUE && s->wishes[v].n_units == 0) {
+        s->wishes[v] = wish;
+    }
+}
+
+static void wish_alike(mx_sharding *s, const mx_op *op)
+{
+    for (int32_t i = 0; i < MX_OP_MAX_IN; i++) {
+        wish_for(s, op->in[i], s->wishes[op->out[0]]);
+    }
+}
+
+static void wish_heads_of_queries(mx_sharding *s, const mx_op *op)
+{
+    const mx_attention_params *a = &op->u.attention;
+    wish_for(s, op->in[0], (mx_split_wish){a->n_heads, s->in->caches[a->i_cache].k_dim, false});
+}
+
+static void wish_heads_of_keys(mx_sharding *s, const mx_op *op)
+{
+    const mx_cache_spec *cache = &s->in->caches[op->u.kv_append.i_cache];
+    wish_for(s, op->in[0], (mx_split_wish){cache->n_kv_heads, cache->k_dim, true});
+    wish_for(s, op->in[1], (mx_split_wish){cache->n_kv_heads, cache->v_dim, true});
+}
+
+/* The only reader of v if it is a product of it, else NULL. */
+static const mx_op *find_product_of(const mx_program *p, mx_value v)
+{
+    const mx_op *found = NULL;
+    for (int32_t i = 0; i < p->n_ops; i++) {
+        const mx_op *op = &p->ops[i];
+        const bool is_product = op->kind == MX_OP_LINEAR || op->kind == MX_OP_EXPERT_LINEAR;
+        found = is_product && op->in[0] == v ? op : found;
+    }
+    return mx_rewrite_count_reads(p, v) == 1 ? found : NULL;
+}
+
+/* The operation that makes v, looking past those that only scale it. */
+static const mx_op *find_origin(const mx_program *p, mx_value v)
+{
+    for (;;) {
+        const int32_t maker = mx_rewrite_find_maker(p, v);
+        if (maker == MX_NO_OP || (p->ops[maker].kind != MX_OP_SCALE && p->ops[maker].kind != MX_OP_SOFTCAP)) {
+            return maker == MX_NO_OP ? NULL : &p->ops[maker];
+        }
+        v = p->ops[maker].in[0];
+    }
+}
+
+/* Between products: whole groups of columns of the product behind; where attention comes in (a gate on its output), its
+ * heads. Between anything else: nothing, and it stays whole. */
+static void wish_between_products(mx_sharding *s, const mx_op *op)
+{
+    const mx_program *p = s->in;
+    const mx_op *behind = find_product_of(p, op->out[0]);
+    mx_split_wish wish = s->wishes[op->out[0]];
+    if (wish.n_units == 0 && behind) {
+        const int64_t group = MX_MAX(p->weights[behind->u.linear.weights[0]].quant.group_size, 1);
+        wish = (mx_split_wish){n_cols_of(s, op->out[0]) / group, group, false};
+    }
+    for (int32_t i = 0; i < MX_OP_MAX_IN; i++) {
+        const mx_op *origin = op->in[i] == MX_NO_VALUE ? NULL : find_origin(p, op->in[i]);
+        if (origin && origin->kind == MX_OP_ATTENTION) {
+            wish = (mx_split_wish){origin->u.attention.n_heads, p->caches[origin->u.attention.i_cache].v_dim, false};
+        } else if (op->in[i] != MX_NO_VALUE && !(origin && mx_rewrite_is_plain_linear(origin))) {
+            return;
+        }
+    }
+    for (int32_t i = 0; i < MX_OP_MAX_IN; i++) {
+        wish_for(s, op->in[i], wish);
+    }
+}
+
+/* Divisions ------------------------------------------------------------------------------------------------------- */
+
+static mx_status divide_whole(mx_sharding *s, const mx_op *op, mx_op *made)
+{
+    for (int32_t i = 0; i < MX_OP_MAX_IN; i++) {
+        MX_TRY(need_whole(s, op, made, i));
+    }
+    set_all_columns(s, op, MX_LAYOUT_WHOLE);
+    return MX_OK;
+}
+
+/* What works on each column alone. */
+static mx_status divide_columns(mx_sharding *s, const mx_op *op, mx_op *made)
+{
+    if (inputs_are(s, op, MX_LAYOUT_SPLIT)) {
+        const mx_layout x = *layout_of(s, op->in[0]);
+        set_layout(s, op->out[0], MX_LAYOUT_SPLIT, x.from, x.n);
+        return MX_OK;
+    }
+    return divide_whole(s, op, made);
+}
+
+/* What may also be done to the parts of a sum. */
+static mx_status divide_sums(mx_sharding *s, const mx_op *op, mx_op *made)
+{
+    if (inputs_are(s, op, MX_LAYOUT_PART_OF_SUM)) {
+        set_all_columns(s, op, MX_LAYOUT_PART_OF_SUM);
+        return MX_OK;
+    }
+    return divide_columns(s, op, made);
+}
+
+static mx_status divide_norm(mx_sharding *s, const mx_op *op, mx_op *made)
+{
+    const mx_layout *x = layout_of(s, op->in[0]);
+    const int64_t n_group_cols = op->u.norm.n_group_cols;
+    if (x->kind == MX_LAYOUT_SPLIT && (x->from % n_group_cols != 0 || x->n % n_group_cols != 0)) {
+        return fail_at_op(s, op,
+                          mx_fail(s->err, MX_UNSUPPORTED,
+                                  "normalises %lld columns together, of which rank %d of %d has %lld",
+                                  (long long)n_group_cols, s->shard.i_rank, s->shard.n_ranks, (long long)x->n));
+    }
+    return divide_columns(s, op, made);
+}
+
+/* This rank's rows of the weight: its columns of the output. */
+static mx_status divide_by_rows(mx_sharding *s, const mx_op *op, mx_op *made)
+{
+    const mx_split_wish *wish = &s->wishes[op->out[0]];
+    int64_t from = 0;
+    int64_t to = 0;
+    if (wish->is_repeated) {
+        MX_TRY(part_of_heads(s, op, wish->n_units, true, &from, &to));
+        to += from;
+    } else if (wish->n_units < s->shard.n_ranks) {
+        return fail_at_op(s, op,
+                          mx_fail(s->err, MX_INVALID, "%lld groups of %lld columns cannot be divided among %d ranks",
+                                  (long long)wish->n_units, (long long)wish->unit_cols, s->shard.n_ranks));
+    } else {
+        mx_shard_part(wish->n_units, s->shard.i_rank, s->shard.n_ranks, &from, &to);
+    }
+    from *= wish->unit_cols;
+    to *= wish->unit_cols;
+    const mx_linear_params *lin = &op->u.linear;
+    MX_TRY(
+        part_of_weight(s, op, (mx_weight_part){lin->weights[0], false, from, to - from}, &made->u.linear.weights[0]));
+    MX_TRY(part_of_weight(s, op, (mx_weight_part){lin->biases[0], true, from, to - from}, &made->u.linear.biases[0]));
+    set_layout(s, op->out[0], MX_LAYOUT_SPLIT, from, to - from);
+    return MX_OK;
+}
+
+/* This rank's columns of the weight: a part of the sum. The bias is the first rank's. */
+static mx_status divide_by_columns(mx_sharding *s, const mx_op *op, mx_op *made)
+{
+    const mx_layout *x = layout_of(s, op->in[0]);
+    MX_TRY(part_of_weight(s, op, (mx_weight_part){op->u.linear.weights[0], true, x->from, x->n},
+                          &made->u.linear.weights[0]));
+    if (s->shard.i_rank > 0) {
+        made->u.linear.biases[0] = MX_NO_WEIGHT;
+    }
+    set_all_columns(s, op, MX_LAYOUT_PART_OF_SUM);
+    return MX_OK;
+}
+
+static mx_status divide_product(mx_sharding *s, const mx_op *op, mx_op *made)
+{
+    if (!mx_rewrite_is_plain_linear(op)) {
+        return fail_at_op(s, op,
+                          mx_fail(s->err, MX_INVALID, "other passes have been here: programs are divided first"));
+    }
+    if (op->kind == MX_OP_EXPERT_LINEAR) {
+        MX_TRY(need_whole(s, op, made, 1));
+    }
+    if (layout_of(s, op->in[0])->kind == MX_LAYOUT_SPLIT) {
+        return divide_by_columns(s, op, made);
+    }
+    MX_TRY(need_whole(s, op, made, 0));
+    if (s->wishes[op->out[0]].n_units > 0) {
+        return divide_by_rows(s, op, made);
+    }
+    set_all_columns(s, op, MX_LAYOUT_WHOLE);
+    return MX_OK;
+}
+
+static mx_status divide_rope(mx_sharding *s, const mx_op *op, mx_op *made)
+{
+    const mx_layout *x = layout_of(s, op->in[0]);
+    if (x->kind == MX_LAYOUT_SPLIT) {
+        const int64_t head_dim = op->u.rope.head_dim;
+        if (x->from % head_dim != 0 || x->n % head_dim != 0) {
+            return fail_at_op(s, op,
+                              mx_fail(s->err, MX_UNSUPPORTED, "rank %d of %d has %lld columns of heads of %lld",
+                                      s->shard.i_rank, s->shard.n_ranks, (long long)x->n, (long long)head_dim));
+        }
+        made->u.rope.n_heads = (int32_t)(x->n / head_dim);
+    }
+    return divide_columns(s, op, made);
+}
+
+/* Whether input i_in is split into the heads [from, from + n) of dim columns. */
+static mx_status check_heads(const mx_sharding *s, const mx_op *op, int32_t i_in, int64_t from, int64_t n, int64_t dim)
+{
+    const mx_layout *x = layout_of(s, op->in[i_in]);
+    if (x->kind == MX_LAYOUT_SPLIT && x->from == from * dim && x->n == n * dim) {
+        return MX_OK;
+    }
+    return fail_at_op(s, op,
+                      mx_fail(s->err, MX_UNSUPPORTED, "\"%s\" is not divided by heads of %lld columns",
+                              s->in->values[op->in[i_in]].name, (long long)dim));
+}
+
+static mx_status divide_cache(mx_sharding *s, const mx_op *op, int32_t i_cache, int64_t *from, int64_t *n)
+{
+    MX_TRY(part_of_heads(s, op, s->in->caches[i_cache].n_kv_heads, true, from, n));
+    s->out->caches[i_cache].n_kv_heads = (int32_t)*n;
+    return MX_OK;
+}
+
+static mx_status divide_append(mx_sharding *s, const mx_op *op, mx_op *made)
+{
+    (void)made;
+    const mx_cache_spec *cache = &s->in->caches[op->u.kv_append.i_cache];
+    int64_t from = 0;
+    int64_t n = 0;
+    MX_TRY(divide_cache(s, op, op->u.kv_append.i_cache, &from, &n));
+    MX_TRY(check_heads(s, op, 0, from, n, cache->k_dim));
+    return check_heads(s, op, 1, from, n, cache->v_dim);
+}
+
+static mx_status divide_attention(mx_sharding *s, const mx_op *op, mx_op *made)
+{
+    const mx_attention_params *a = &op->u.attention;
+    const mx_cache_spec *cache = &s->in->caches[a->i_cache];
+    int64_t from = 0;
+    int64_t n = 0;
+    if (a->has_append) {
+        return fail_at_op(s, op,
+                          mx_fail(s->err, MX_INVALID, "other passes have been here: programs are divided first"));
+    }
+    MX_TRY(divide_cache(s, op, a->i_cache, &from, &n));
+    MX_TRY(part_of_heads(s, op, a->n_heads, false, &from, &n));
+    MX_TRY(check_heads(s, op, 0, from, n, cache->k_dim));
+    MX_TRY(part_of_weight(s, op, (mx_weight_part){a->sinks, true, from, n}, &made->u.attention.sinks));
+    made->u.attention.n_heads = (int32_t)n;
+    set_layout(s, op->out[0], MX_LAYOUT_SPLIT, from * cache->v_dim, n * cache->v_dim);
+    return MX_OK;
+}
+
+/* A sum of rows by weights, which every rank has. */
+static mx_status divide_combine(mx_sharding *s, const mx_op *op, mx_op *made)
+{
+    const mx_layout x = *layout_of(s, op->in[0]);
+    MX_TRY(need_whole(s, op, made, 1));
+    set_layout(s, op->out[0], x.kind, x.from, x.n);
+    return MX_OK;
+}
+
+/* Caches and states ---------------------------------------------------------------------------------------------------------- */
+
+static int32_t *cache_of_append(mx_op *op)
+{
+    return &op->u.kv_append.i_cache;
+}
+
+static int32_t *cache_of_attention(mx_op *op)
+{
+    return &op->u.attention.i_cache;
+}
+
+static int32_t *state_of_conv(mx_op *op)
+{
+    return &op->u.conv.i_state;
+}
+
+static int32_t *state_of_ssm(mx_op *op)
+{
+    return &op->u.ssm.i_state;
+}
+
+static int32_t *state_of_delta(mx_op *op)
+{
+    return &op->u.delta.i_state;
+}
+
+/* Tables of embeddings are read a row at a time and scores of experts are few: all ranks have them whole. Experts are
+ * divided inside, so that all ranks have the same work whichever are chosen. Recurrent layers are not divided: each rank
+ * computes all of them, and has all of their states. */
+const mx_shard_rule mx_shard_rules[MX_OP_COUNT] = {
+    [MX_OP_EMBED] = {.divide = divide_whole},
+    [MX_OP_ADD_POSITIONS] = {.divide = divide_whole},
+    [MX_OP_GATHER_ROWS] = {.wish = wish_alike, .divide = divide_sums},
+    [MX_OP_RMSNORM] = {.wish = wish_alike, .divide = divide_norm},
+    [MX_OP_LAYERNORM] = {.wish = wish_alike, .divide = divide_norm},
+    [MX_OP_ADD] = {.wish = wish_alike, .divide = divide_sums},
+    [MX_OP_SCALE] = {.wish = wish_alike, .divide = divide_sums},
+    [MX_OP_SOFTCAP] = {.wish = wish_alike, .divide = divide_columns},
+    [MX_OP_ACTIVATION] = {.wish = wish_between_products, .divide = divide_columns},
+    [MX_OP_GLU] = {.wish = wish_between_products, .divide = divide_columns},
+    [MX_OP_LINEAR] = {.divide = divide_product},
+    [MX_OP_ROPE] = {.wish = wish_alike, .divide = divide_rope},
+    [MX_OP_KV_APPEND] = {.wish = wish_heads_of_keys, .divide = divide_append, .cache = cache_of_append},
+    [MX_OP_ATTENTION] = {.wish = wish_heads_of_queries, .divide = divide_attention, .cache = cache_of_attention},
+    [MX_OP_ROUTE] = {.divide = divide_whole},
+    [MX_OP_EXPERT_LINEAR] = {.divide = divide_product},
+    [MX_OP_EXPERT_COMBINE] = {.divide = divide_combine},
+    [MX_OP_SLICE] = {.divide = divide_whole},
+    [MX_OP_CAUSAL_CONV] = {.divide = divide_whole, .state = state_of_conv},
+    [MX_OP_SSM_SCAN] = {.divide = divide_whole, .state = state_of_ssm},
+    [MX_OP_DELTA_RULE] = {.divide = divide_whole, .state = state_of_delta},
+    [MX_OP_ALLREDUCE] = {.divide = divide_whole}, /* both for a pipeline of ranks: no program is divided twice */
+    [MX_OP_ALLGATHER] = {.divide = divide_whole},
+};
