@@ -10,9 +10,9 @@ typedef struct cutting {
     mx_program *out;
     int32_t i_stage;
     int32_t n_stages;
-    int32_t *op_stages;   /* [n_ops of in] */
-    int32_t *made_in;     /* [n_values of in]; n_stages: nobody makes it */
-    int32_t *read_until;  /* [n_values of in] the last stage that reads it; -1: nobody */
+    int32_t *op_stages;    /* [n_ops of in] */
+    int32_t *made_in;      /* [n_values of in]; n_stages: nobody makes it */
+    int32_t *read_until;   /* [n_values of in] the last stage that reads it; -1: nobody */
     int32_t *new_caches;   /* [n_caches of in] the place in this stage's list, or -1 */
     int32_t *new_states;   /* [n_states of in] the same */
     int32_t *place_stages; /* [n_caches or n_states of in] whose stage each is, or -1 */
@@ -83,7 +83,7 @@ static void find_lives(cutting *c)
 static int32_t *place_in_op(mx_op *op, bool is_state)
 {
     const mx_shard_rule *rule = &mx_shard_rules[op->kind];
-    int32_t *(*find)(mx_op *op) = is_state ? rule->state : rule->cache;
+    int32_t *(*find)(mx_op * op) = is_state ? rule->state : rule->cache;
     return find ? find(op) : NULL;
 }
 

@@ -19,28 +19,6 @@ static void wish_for_logits(mx_sharding *s)
     }
 }
 
-/* Every rank ends with all logits. */
-static mx_status gather_logits(mx_sharding *s)
-{
-    mx_program *p = s->out;
-    const mx_value v = p->logits;
-    if (s->layouts[v].kind == MX_LAYOUT_WHOLE) {
-        return MX_OK;
-    }
-    const mx_op_kind kind = s->layouts[v].kind == MX_LAYOUT_SPLIT ? MX_OP_ALLGATHER : MX_OP_ALLREDUCE;
-    mx_op op = mx_op_of(kind, -1);
-    op.in[0] = v;
-    op.out[0] = p->n_values;
-    p->values[p->n_values] = s->in->values[v];
-    p->values[p->n_values].name = mx_arena_printf(&p->arena, "%s.all", s->in->values[v].name);
-    if (!p->values[p->n_values].name) {
-        return mx_fail_no_memory(s->err, p->arena.n_bytes, "a divided program");
-    }
-    p->logits = p->n_values++;
-    p->ops[p->n_ops++] = op;
-    return MX_OK;
-}
-
 static mx_status divide_all(mx_sharding *s)
 {
     const mx_program *p = s->in;
@@ -58,7 +36,7 @@ static mx_status divide_all(mx_sharding *s)
         MX_TRY(mx_shard_rules[op->kind].divide(s, op, &made));
         s->out->ops[s->out->n_ops++] = made;
     }
-    return gather_logits(s);
+    return mx_shard_gather(s, p->logits, &s->out->logits); /* every rank ends with all of them */
 }
 
 /* The lists that last as long as the pass, in one arena. */
@@ -67,16 +45,18 @@ static mx_status begin(mx_sharding *s, mx_arena *arena)
     const mx_program *p = s->in;
     s->wishes = mx_arena_array(arena, mx_split_wish, p->n_values);
     s->layouts = mx_arena_array(arena, mx_layout, p->n_values);
-    s->sums = mx_arena_array(arena, mx_value, p->n_values);
+    s->wholes = mx_arena_array(arena, mx_value, p->n_values);
     s->parts = mx_arena_array(arena, mx_weight_part, 2 * p->n_ops + 1);
-    if (!s->wishes || !s->layouts || !s->sums || !s->parts) {
+    if (!s->wishes || !s->layouts || !s->wholes || !s->parts) {
         return mx_fail_no_memory(s->err, arena->n_bytes, "dividing a program");
     }
     for (int32_t i = 0; i < p->n_values; i++) {
         s->layouts[i] = (mx_layout){.kind = MX_LAYOUT_WHOLE, .n = p->values[i].n_cols};
-        s->sums[i] = MX_NO_VALUE;
+        s->wholes[i] = MX_NO_VALUE;
     }
-    const mx_rewrite_room room = {.n_values = p->n_values + 1, .n_ops = p->n_values + 1, .n_weights = 2 * p->n_ops};
+    /* of each value the whole, and of each of an operation's first two inputs its heads */
+    const int32_t n_more = p->n_values + 2 * p->n_ops;
+    const mx_rewrite_room room = {.n_values = n_more, .n_ops = n_more, .n_weights = 2 * p->n_ops};
     MX_TRY(mx_rewrite_copy(p, room, s->out, s->err));
     s->out->n_ops = 0;
     s->out->shard = s->shard;

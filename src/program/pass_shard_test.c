@@ -206,14 +206,25 @@ MX_TEST(what_cannot_be_divided_is_named_with_its_numbers)
     tiny_decoder_deinit(&tiny);
 }
 
-MX_TEST(a_norm_over_what_ranks_share_is_named)
+MX_TEST(a_norm_over_all_heads_has_them_gathered)
 {
-    mx_error err;
     build(&everything);
-    mx_op *norm = &tiny.program.ops[maker_of(&tiny.program, "layers.0.attn.q_norm") - tiny.program.ops];
-    norm->u.norm.n_group_cols = TINY_HEADS * TINY_HEAD_DIM;
-    MX_CHECK_FAILS(fail_shard(2, &err), MX_UNSUPPORTED, &err,
-                   "RMSNORM of \"layers.0.attn.q_norm\": normalises 32 columns together");
+    mx_op *q_norm = &tiny.program.ops[maker_of(&tiny.program, "layers.0.attn.q_norm") - tiny.program.ops];
+    mx_op *k_norm = &tiny.program.ops[maker_of(&tiny.program, "layers.0.attn.k_norm") - tiny.program.ops];
+    q_norm->u.norm.n_group_cols = TINY_HEADS * TINY_HEAD_DIM;
+    k_norm->u.norm.n_group_cols = TINY_KV_HEADS * TINY_HEAD_DIM;
+    tiny.program.weights[q_norm->u.norm.weight].n_cols = TINY_HEADS * TINY_HEAD_DIM;
+    tiny.program.weights[k_norm->u.norm.weight].n_cols = TINY_KV_HEADS * TINY_HEAD_DIM;
+    mx_program p = shard(1, 2);
+    MX_CHECK_I64(count(&p, MX_OP_ALLGATHER), 3);
+    MX_CHECK_I64(maker_of(&p, "layers.0.rope.q.part")->u.slice.x.first, TINY_HEADS / 2 * TINY_HEAD_DIM);
+    MX_CHECK_I64(maker_of(&p, "layers.0.rope.k.part")->u.slice.x.first, TINY_HEAD_DIM);
+    mx_program_deinit(&p);
+    p = shard(3, 4); /* more ranks than key heads: each computes all keys */
+    MX_CHECK_I64(count(&p, MX_OP_ALLGATHER), 2);
+    MX_CHECK_I64(weight_of(&p, "layers.0.attn.k_proj")->n_rows, TINY_KV_HEADS * TINY_HEAD_DIM);
+    MX_CHECK_I64(maker_of(&p, "layers.0.rope.k.part")->u.slice.x.first, TINY_HEAD_DIM);
+    mx_program_deinit(&p);
     tiny_decoder_deinit(&tiny);
 }
 
@@ -395,7 +406,8 @@ MX_TEST_MAIN(MX_CASE(a_rank_has_its_heads_its_columns_and_its_words),
              MX_CASE(ranks_beyond_the_key_heads_share_them), MX_CASE(a_bias_is_added_once),
              MX_CASE(residuals_fold_into_the_sum_over_the_ranks),
              MX_CASE(two_parts_of_a_sum_are_added_before_the_ranks_meet),
-             MX_CASE(what_cannot_be_divided_is_named_with_its_numbers), MX_CASE(a_norm_over_what_ranks_share_is_named),
+             MX_CASE(what_cannot_be_divided_is_named_with_its_numbers),
+             MX_CASE(a_norm_over_all_heads_has_them_gathered),
              MX_CASE(programs_are_divided_once_and_before_other_passes), MX_CASE(stages_hand_the_residual_stream_on),
              MX_CASE(a_value_that_a_later_stage_reads_goes_through_those_between), MX_CASE(what_cannot_be_cut_is_named),
              MX_CASE(one_rank_or_stage_is_the_program_itself), MX_CASE(every_failing_allocation_is_told),

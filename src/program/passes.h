@@ -21,7 +21,8 @@ typedef struct mx_pass {
  * knows how to divide), MX_NO_MEMORY. *out is written on success alone. */
 
 /* Rank i_rank of n_ranks, each with a part of every matrix: heads, columns between products, the vocabulary of the
- * logits (shard_rules.h says how). A divided layer has two sums over the ranks; every rank ends with all logits. */
+ * logits (shard_rules.h says how). A divided layer has two sums over the ranks; every
+ * rank ends with all logits. */
 mx_status mx_pass_shard(const mx_program *program, int32_t i_rank, int32_t n_ranks, mx_program *out,
                         mx_error *err) MX_NODISCARD;
 

@@ -57,24 +57,43 @@ static void set_all_columns(mx_sharding *s, const mx_op *op, mx_layout_kind kind
     }
 }
 
-/* The sum of v over the ranks; the first reader who needs it has it made. */
-static mx_status sum_of(mx_sharding *s, const mx_op *reader, mx_value v, mx_value *out)
+/* Appends an operation of one input and one new value to the divided program. */
+static mx_status add_op(mx_sharding *s, mx_op op, mx_value v, const char *suffix, mx_value *out)
 {
-    if (s->sums[v] == MX_NO_VALUE) {
-        mx_program *p = s->out;
-        const char *name = mx_arena_printf(&p->arena, "%s.sum", p->values[v].name);
-        if (!name) {
-            return mx_fail_no_memory(s->err, p->arena.n_bytes, "a divided program");
-        }
-        mx_op op = mx_op_of(MX_OP_ALLREDUCE, reader->i_layer);
-        op.in[0] = v;
-        op.out[0] = p->n_values;
-        p->values[p->n_values] = p->values[v];
-        p->values[p->n_values++].name = name;
-        p->ops[p->n_ops++] = op;
-        s->sums[v] = op.out[0];
+    mx_program *p = s->out;
+    const char *name = mx_arena_printf(&p->arena, "%s.%s", p->values[v].name, suffix);
+    if (!name) {
+        return mx_fail_no_memory(s->err, p->arena.n_bytes, "a divided program");
     }
-    *out = s->sums[v];
+    op.in[0] = v;
+    op.out[0] = p->n_values;
+    p->values[p->n_values] = p->values[v];
+    p->values[p->n_values++].name = name;
+    p->ops[p->n_ops++] = op;
+    *out = op.out[0];
+    return MX_OK;
+}
+
+/* Whether x is what ALLGATHER takes from this rank. */
+static bool is_even_part(const mx_sharding *s, const mx_layout *x, int64_t n_cols)
+{
+    int64_t from = 0;
+    int64_t to = 0;
+    mx_shard_part(n_cols, s->shard.i_rank, s->shard.n_ranks, &from, &to);
+    return x->kind == MX_LAYOUT_SPLIT && x->from == from && x->n == to - from;
+}
+
+/* All of v: summed or gathered by the first reader who needs it. */
+static mx_status whole_of(mx_sharding *s, const mx_op *reader, mx_value v, mx_value *out)
+{
+    const mx_layout *x = layout_of(s, v);
+    if (s->wholes[v] == MX_NO_VALUE) {
+        const bool is_sum = x->kind == MX_LAYOUT_PART_OF_SUM;
+        const mx_op op = mx_op_of(is_sum ? MX_OP_ALLREDUCE : MX_OP_ALLGATHER, reader->i_layer);
+        MX_TRY(add_op(s, op, v, is_sum ? "sum" : "all", &s->wholes[v]));
+        s->out->values[s->wholes[v]].n_cols = n_cols_of(s, v);
+    }
+    *out = s->wholes[v];
     return MX_OK;
 }
 
@@ -85,14 +104,24 @@ static mx_status need_whole(mx_sharding *s, const mx_op *op, mx_op *made, int32_
     if (v == MX_NO_VALUE || layout_of(s, v)->kind == MX_LAYOUT_WHOLE) {
         return MX_OK;
     }
-    if (layout_of(s, v)->kind == MX_LAYOUT_PART_OF_SUM) {
-        return sum_of(s, op, v, &made->in[i_in]);
+    if (layout_of(s, v)->kind == MX_LAYOUT_PART_OF_SUM || is_even_part(s, layout_of(s, v), n_cols_of(s, v))) {
+        return whole_of(s, op, v, &made->in[i_in]);
     }
-    return fail_at_op(s, op,
-                      mx_fail(s->err, MX_UNSUPPORTED,
-                              "needs all %lld columns of \"%s\", of which rank %d of %d has %lld",
-                              (long long)n_cols_of(s, v), s->in->values[v].name, s->shard.i_rank, s->shard.n_ranks,
-                              (long long)layout_of(s, v)->n));
+    return fail_at_op(
+        s, op,
+        mx_fail(s->err, MX_UNSUPPORTED, "needs all %lld columns of \"%s\", of which rank %d of %d has %lld to %lld",
+                (long long)n_cols_of(s, v), s->in->values[v].name, s->shard.i_rank, s->shard.n_ranks,
+                (long long)layout_of(s, v)->from, (long long)(layout_of(s, v)->from + layout_of(s, v)->n)));
+}
+
+mx_status mx_shard_gather(mx_sharding *s, mx_value v, mx_value *out)
+{
+    *out = v;
+    if (layout_of(s, v)->kind == MX_LAYOUT_WHOLE) {
+        return MX_OK;
+    }
+    const mx_op reader = mx_op_of(MX_OP_ALLGATHER, -1);
+    return whole_of(s, &reader, v, out);
 }
 
 static bool inputs_are(const mx_sharding *s, const mx_op *op, mx_layout_kind kind)
@@ -131,7 +160,7 @@ static mx_status part_of_heads(const mx_sharding *s, const mx_op *op, int64_t n_
 
 /* Weights --------------------------------------------------------------------------------------------------------- */
 
-static mx_weight slice(const mx_weight *w, const mx_weight_part *part)
+static mx_weight slice_of(const mx_weight *w, const mx_weight_part *part)
 {
     return part->is_cols ? mx_weight_slice_cols(w, part->from, part->n) : mx_weight_slice_rows(w, part->from, part->n);
 }
@@ -141,7 +170,7 @@ static mx_status make_part(mx_sharding *s, const mx_weight_part *part, mx_weight
 {
     const mx_weight *w = &s->in->weights[part->weight];
     if (!w->experts) {
-        *out = slice(w, part);
+        *out = slice_of(w, part);
         return MX_OK;
     }
     mx_weight *experts = mx_arena_array(&s->out->arena, mx_weight, w->n_experts);
@@ -149,7 +178,7 @@ static mx_status make_part(mx_sharding *s, const mx_weight_part *part, mx_weight
         return mx_fail_no_memory(s->err, (size_t)w->n_experts * sizeof *experts, "the experts of a divided program");
     }
     for (int64_t i = 0; i < w->n_experts; i++) {
-        experts[i] = slice(&w->experts[i], part);
+        experts[i] = slice_of(&w->experts[i], part);
     }
     *out = experts[0];
     out->name = w->name;
@@ -205,6 +234,16 @@ static void wish_alike(mx_sharding *s, const mx_op *op)
 {
     for (int32_t i = 0; i < MX_OP_MAX_IN; i++) {
         wish_for(s, op->in[i], s->wishes[op->out[0]]);
+    }
+}
+
+/* A norm on heads is divided as they are. One over all of a row gathers it, which parts that overlap do not allow. */
+static void wish_for_norm(mx_sharding *s, const mx_op *op)
+{
+    const mx_split_wish *wish = &s->wishes[op->out[0]];
+    const bool overlaps = wish->is_repeated && wish->n_units < s->shard.n_ranks;
+    if (!overlaps || wish->unit_cols % op->u.norm.n_group_cols == 0) {
+        wish_alike(s, op);
     }
 }
 
@@ -301,17 +340,13 @@ static mx_status divide_sums(mx_sharding *s, const mx_op *op, mx_op *made)
     return divide_columns(s, op, made);
 }
 
+/* A norm on heads, of some of them; others need the whole row. */
 static mx_status divide_norm(mx_sharding *s, const mx_op *op, mx_op *made)
 {
     const mx_layout *x = layout_of(s, op->in[0]);
     const int64_t n_group_cols = op->u.norm.n_group_cols;
-    if (x->kind == MX_LAYOUT_SPLIT && (x->from % n_group_cols != 0 || x->n % n_group_cols != 0)) {
-        return fail_at_op(s, op,
-                          mx_fail(s->err, MX_UNSUPPORTED,
-                                  "normalises %lld columns together, of which rank %d of %d has %lld",
-                                  (long long)n_group_cols, s->shard.i_rank, s->shard.n_ranks, (long long)x->n));
-    }
-    return divide_columns(s, op, made);
+    const bool is_cut = x->kind == MX_LAYOUT_SPLIT && (x->from % n_group_cols != 0 || x->n % n_group_cols != 0);
+    return is_cut ? divide_whole(s, op, made) : divide_columns(s, op, made);
 }
 
 /* This rank's rows of the weight: its columns of the output. */
@@ -388,16 +423,28 @@ static mx_status divide_rope(mx_sharding *s, const mx_op *op, mx_op *made)
     return divide_columns(s, op, made);
 }
 
-/* Whether input i_in is split into the heads [from, from + n) of dim columns. */
-static mx_status check_heads(const mx_sharding *s, const mx_op *op, int32_t i_in, int64_t from, int64_t n, int64_t dim)
+/* Makes input i_in of `made` the heads [from, from + n) of dim columns. */
+static mx_status need_heads(mx_sharding *s, const mx_op *op, mx_op *made, int32_t i_in, int64_t from, int64_t n,
+                            int64_t dim)
 {
-    const mx_layout *x = layout_of(s, op->in[i_in]);
+    const mx_value v = op->in[i_in];
+    const mx_layout *x = layout_of(s, v);
     if (x->kind == MX_LAYOUT_SPLIT && x->from == from * dim && x->n == n * dim) {
         return MX_OK;
     }
-    return fail_at_op(s, op,
-                      mx_fail(s->err, MX_UNSUPPORTED, "\"%s\" is not divided by heads of %lld columns",
-                              s->in->values[op->in[i_in]].name, (long long)dim));
+    if (x->kind == MX_LAYOUT_SPLIT) {
+        return fail_at_op(s, op,
+                          mx_fail(s->err, MX_UNSUPPORTED,
+                                  "needs columns %lld to %lld of \"%s\", of which rank %d of %d has %lld to %lld",
+                                  (long long)(from * dim), (long long)((from + n) * dim), s->in->values[v].name,
+                                  s->shard.i_rank, s->shard.n_ranks, (long long)x->from, (long long)(x->from + x->n)));
+    }
+    MX_TRY(need_whole(s, op, made, i_in));
+    mx_op slice = mx_op_of(MX_OP_SLICE, op->i_layer);
+    slice.u.slice.x = (mx_columns){.first = from * dim, .n_group = n * dim, .stride = n * dim};
+    MX_TRY(add_op(s, slice, made->in[i_in], "part", &made->in[i_in]));
+    s->out->values[made->in[i_in]].n_cols = n * dim;
+    return MX_OK;
 }
 
 static mx_status divide_cache(mx_sharding *s, const mx_op *op, int32_t i_cache, int64_t *from, int64_t *n)
@@ -409,13 +456,12 @@ static mx_status divide_cache(mx_sharding *s, const mx_op *op, int32_t i_cache, 
 
 static mx_status divide_append(mx_sharding *s, const mx_op *op, mx_op *made)
 {
-    (void)made;
     const mx_cache_spec *cache = &s->in->caches[op->u.kv_append.i_cache];
     int64_t from = 0;
     int64_t n = 0;
     MX_TRY(divide_cache(s, op, op->u.kv_append.i_cache, &from, &n));
-    MX_TRY(check_heads(s, op, 0, from, n, cache->k_dim));
-    return check_heads(s, op, 1, from, n, cache->v_dim);
+    MX_TRY(need_heads(s, op, made, 0, from, n, cache->k_dim));
+    return need_heads(s, op, made, 1, from, n, cache->v_dim);
 }
 
 static mx_status divide_attention(mx_sharding *s, const mx_op *op, mx_op *made)
@@ -430,7 +476,7 @@ static mx_status divide_attention(mx_sharding *s, const mx_op *op, mx_op *made)
     }
     MX_TRY(divide_cache(s, op, a->i_cache, &from, &n));
     MX_TRY(part_of_heads(s, op, a->n_heads, false, &from, &n));
-    MX_TRY(check_heads(s, op, 0, from, n, cache->k_dim));
+    MX_TRY(need_heads(s, op, made, 0, from, n, cache->k_dim));
     MX_TRY(part_of_weight(s, op, (mx_weight_part){a->sinks, true, from, n}, &made->u.attention.sinks));
     made->u.attention.n_heads = (int32_t)n;
     set_layout(s, op->out[0], MX_LAYOUT_SPLIT, from * cache->v_dim, n * cache->v_dim);
@@ -446,7 +492,8 @@ static mx_status divide_combine(mx_sharding *s, const mx_op *op, mx_op *made)
     return MX_OK;
 }
 
-/* Caches and states ---------------------------------------------------------------------------------------------------------- */
+/* Caches and states
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static int32_t *cache_of_append(mx_op *op)
 {
@@ -474,14 +521,14 @@ static int32_t *state_of_delta(mx_op *op)
 }
 
 /* Tables of embeddings are read a row at a time and scores of experts are few: all ranks have them whole. Experts are
- * divided inside, so that all ranks have the same work whichever are chosen. Recurrent layers are not divided: each rank
- * computes all of them, and has all of their states. */
+ * divided inside, so that all ranks have the same work whichever are chosen. Recurrent layers are not divided: each
+ * rank computes all of them, and has all of their states. */
 const mx_shard_rule mx_shard_rules[MX_OP_COUNT] = {
     [MX_OP_EMBED] = {.divide = divide_whole},
     [MX_OP_ADD_POSITIONS] = {.divide = divide_whole},
     [MX_OP_GATHER_ROWS] = {.wish = wish_alike, .divide = divide_sums},
-    [MX_OP_RMSNORM] = {.wish = wish_alike, .divide = divide_norm},
-    [MX_OP_LAYERNORM] = {.wish = wish_alike, .divide = divide_norm},
+    [MX_OP_RMSNORM] = {.wish = wish_for_norm, .divide = divide_norm},
+    [MX_OP_LAYERNORM] = {.wish = wish_for_norm, .divide = divide_norm},
     [MX_OP_ADD] = {.wish = wish_alike, .divide = divide_sums},
     [MX_OP_SCALE] = {.wish = wish_alike, .divide = divide_sums},
     [MX_OP_SOFTCAP] = {.wish = wish_alike, .divide = divide_columns},

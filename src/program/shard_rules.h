@@ -7,7 +7,8 @@
  *     between products its inputs by groups of columns of the product behind it.
  *   - from its start: products whose output is wished split read those rows of their weight. Products of a split input
  *     read those columns, and make a part of a sum. Whoever needs a whole value and finds a part of a sum gets an
- *     ALLREDUCE before it; who finds a split one cannot be divided, which is an error that names the operation.
+ *     ALLREDUCE before it, who finds a split one an ALLGATHER. Attention that finds whole queries (behind a norm over
+ *     all heads) takes its columns of them. What fits nowhere is an error that names the operation and the numbers.
  */
 #ifndef MX_PROGRAM_SHARD_RULES_H
 #define MX_PROGRAM_SHARD_RULES_H
@@ -44,11 +45,12 @@ typedef struct mx_weight_part {
 
 typedef struct mx_sharding {
     const mx_program *in;
-    mx_program *out; /* has room for one ALLREDUCE a value, and for two parts of weights an operation */
+    mx_program
+        *out; /* has room for the whole of every value, and for two slices and two parts of weights an operation */
     mx_shard shard;
     mx_split_wish *wishes; /* of the values of `in` */
     mx_layout *layouts;    /* of the values of `in` */
-    mx_value *sums;        /* of the values of `in`: the whole value made by ALLREDUCE, or MX_NO_VALUE */
+    mx_value *wholes;      /* of the values of `in`: the whole value, summed or gathered; or MX_NO_VALUE */
     mx_weight_part *parts; /* behind the weights of `in` */
     int32_t i_op;          /* of `in`, where the pass stands */
     mx_error *err;
@@ -69,6 +71,9 @@ typedef struct mx_shard_rule {
 } mx_shard_rule;
 
 extern const mx_shard_rule mx_shard_rules[MX_OP_COUNT];
+
+/* The whole of a value of `in` that is split evenly or a part of a sum, for the logits: appends what makes it. */
+mx_status mx_shard_gather(mx_sharding *s, mx_value v, mx_value *out) MX_NODISCARD;
 
 /* MX_UNSUPPORTED naming the operation where the table has no row for its kind. */
 mx_status mx_shard_check_known(const mx_program *program, int32_t i_op, mx_error *err) MX_NODISCARD;
