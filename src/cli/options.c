@@ -31,6 +31,7 @@ static const mx_cli_command commands[] = {
      "GPU "
      "cannot be used.",
      mx_cmd_doctor},
+    {"arch", NULL, "list the families of models that run", NULL, mx_cmd_arch},
     {"version", NULL, "print the version", NULL, mx_cmd_version},
 };
 
@@ -40,6 +41,7 @@ enum {
     ON_DETOKENIZE = 1 << 2,
     ON_INSPECT = 1 << 3,
     ON_DOCTOR = 1 << 4,
+    ON_ARCH = 1 << 5,
     ON_MODEL = ON_GENERATE | ON_TOKENIZE | ON_DETOKENIZE | ON_INSPECT,
     ON_ALL = -1,
 };

@@ -87,6 +87,7 @@ int mx_cmd_generate(const mx_cli_options *options);
 int mx_cmd_tokenize(const mx_cli_options *options);
 int mx_cmd_detokenize(const mx_cli_options *options);
 int mx_cmd_inspect(const mx_cli_options *options);
+int mx_cmd_arch(const mx_cli_options *options);
 int mx_cmd_doctor(const mx_cli_options *options);
 int mx_cmd_version(const mx_cli_options *options);
 

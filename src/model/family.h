@@ -62,6 +62,8 @@ typedef struct mx_own_fields {
 /* The four that read are called in the order in which they stand here. */
 struct mx_family {
     const char *model_types[MX_FAMILY_MAX_TYPES]; /* as in config.json; NULL past the last */
+    const char *title;                            /* what people call it; NULL: as the first of its types */
+    const char *limits;                           /* what it does not do, for people; NULL: nothing is known */
     const char *source;                           /* where the architecture is defined */
     const mx_model_config *defaults;              /* of the official configuration class */
     const mx_rename *renames;                     /* NULL, or up to a row without a name */
@@ -101,10 +103,24 @@ mx_status mx_rope_where_sliding(yyjson_val *obj, const mx_model_config *config, 
 mx_status mx_sliding_by_types(yyjson_val *obj, const mx_model_config *config, mx_layer_config *layers, bool *found,
                               mx_error *err);
 
+/* The golden logits that a model_type has (tests/golden/logits). */
+typedef struct mx_family_proof {
+    const char *model_type;
+    int32_t n_float; /* checkpoints as they were trained */
+    int32_t n_quantised;
+    int32_t n_tokens; /* of the longest run */
+} mx_family_proof;
+
 /* The family of a model_type, NULL when there is none. */
 const mx_family *mx_family_find(mx_str model_type);
 
-/* MX_UNSUPPORTED with the nearest known model_type and the list of all. */
+/* The i-th of all families, NULL past the last. */
+const mx_family *mx_family_at(size_t i);
+
+/* Zeros where there are no goldens. */
+mx_family_proof mx_family_find_proof(const char *model_type);
+
+/* MX_UNSUPPORTED with the nearest known model_type. */
 mx_status mx_family_fail_unknown(mx_str model_type, mx_error *err);
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "model/family.h"
 
+#include <string.h>
+
 #include "model/families/families.h"
 
 static const mx_family *const families[] = {
@@ -10,6 +12,27 @@ static const mx_family *const families[] = {
 #include "model/families/families.def"
 #undef MX_FAMILY
 };
+
+static const mx_family_proof proofs[] = {
+#define MX_PROOF(model_type, n_float, n_quantised, n_tokens) {model_type, n_float, n_quantised, n_tokens},
+#include "model/proofs.def"
+#undef MX_PROOF
+};
+
+const mx_family *mx_family_at(size_t i)
+{
+    return i < MX_COUNTOF(families) ? families[i] : NULL;
+}
+
+mx_family_proof mx_family_find_proof(const char *model_type)
+{
+    for (size_t i = 0; i < MX_COUNTOF(proofs); i++) {
+        if (strcmp(proofs[i].model_type, model_type) == 0) {
+            return proofs[i];
+        }
+    }
+    return (mx_family_proof){.model_type = model_type};
+}
 
 /* The i-th of all model types, over all families; NULL past the last. */
 static const char *type_at(size_t i, const mx_family **family)

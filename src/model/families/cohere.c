@@ -60,6 +60,8 @@ static mx_status cohere_read(yyjson_val *obj, mx_arena *arena, mx_model_config *
 
 const mx_family mx_family_cohere = {
     .model_types = {"cohere"},
+    .title = "Command R",
+    .limits = "no \"use_qk_norm\" (Command R+)",
     .source = "transformers, models/cohere/modeling_cohere.py",
     .defaults = &cohere_defaults,
     .fields = cohere_fields,
@@ -69,6 +71,7 @@ const mx_family mx_family_cohere = {
 
 const mx_family mx_family_cohere2 = {
     .model_types = {"cohere2"},
+    .title = "Command R7B, Command A",
     .source = "transformers, models/cohere2/modeling_cohere2.py",
     .defaults = &cohere2_defaults,
     .fields = cohere_fields,

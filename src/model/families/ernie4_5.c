@@ -29,6 +29,7 @@ static const mx_field ernie4_5_fields[] = {
 
 const mx_family mx_family_ernie4_5 = {
     .model_types = {"ernie4_5"},
+    .title = "ERNIE 4.5",
     .source = "transformers, models/ernie4_5/modeling_ernie4_5.py",
     .defaults = &ernie4_5_defaults,
     .fields = ernie4_5_fields,

@@ -62,6 +62,7 @@ static mx_status exaone4_layers(yyjson_val *obj, const mx_model_config *c, mx_la
 
 const mx_family mx_family_exaone = {
     .model_types = {"exaone"},
+    .title = "EXAONE 3",
     .source = "mlx-lm, models/exaone.py",
     .defaults = &exaone_defaults,
     .renames = exaone_renames,
@@ -71,6 +72,7 @@ const mx_family mx_family_exaone = {
 
 const mx_family mx_family_exaone4 = {
     .model_types = {"exaone4"},
+    .title = "EXAONE 4",
     .source = "transformers, models/exaone4/modeling_exaone4.py",
     .defaults = &exaone4_defaults,
     .sliding = mx_sliding_pattern,

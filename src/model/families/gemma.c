@@ -95,6 +95,7 @@ static mx_status read_common(yyjson_val *obj, mx_arena *arena, mx_model_config *
 
 const mx_family mx_family_gemma = {
     .model_types = {"gemma"},
+    .title = "Gemma 1",
     .source = "transformers, models/gemma/modeling_gemma.py",
     .defaults = &gemma_defaults,
     .read = read_common,
@@ -103,6 +104,7 @@ const mx_family mx_family_gemma = {
 
 const mx_family mx_family_gemma2 = {
     .model_types = {"gemma2"},
+    .title = "Gemma 2",
     .source = "transformers, models/gemma2/modeling_gemma2.py",
     .defaults = &gemma2_defaults,
     .fields = gemma2_fields,
@@ -113,6 +115,8 @@ const mx_family mx_family_gemma2 = {
 
 const mx_family mx_family_gemma3 = {
     .model_types = {"gemma3_text", "gemma3"},
+    .title = "Gemma 3",
+    .limits = "text only",
     .source = "transformers, models/gemma3/modeling_gemma3.py",
     .defaults = &gemma3_defaults,
     .read = read_common,

@@ -62,6 +62,7 @@ static void glm4_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer)
 
 const mx_family mx_family_glm = {
     .model_types = {"glm"},
+    .title = "GLM-4",
     .source = "transformers, models/glm/modeling_glm.py",
     .defaults = &glm_defaults,
     .fusions = glm_fusions,
@@ -71,6 +72,7 @@ const mx_family mx_family_glm = {
 
 const mx_family mx_family_glm4 = {
     .model_types = {"glm4"},
+    .title = "GLM-4-0414",
     .source = "transformers, models/glm4/modeling_glm4.py",
     .defaults = &glm4_defaults,
     .fusions = glm_fusions,

@@ -65,6 +65,7 @@ static const mx_rename gpt_oss_renames[] = {
 
 const mx_family mx_family_gpt_oss = {
     .model_types = {"gpt_oss"},
+    .title = "gpt-oss",
     .source = "transformers, models/gpt_oss/modeling_gpt_oss.py",
     .defaults = &gpt_oss_defaults,
     .renames = gpt_oss_renames,

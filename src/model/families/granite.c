@@ -43,6 +43,7 @@ static mx_status granite_read(yyjson_val *obj, mx_arena *arena, mx_model_config 
 
 const mx_family mx_family_granite = {
     .model_types = {"granite"},
+    .title = "Granite",
     .source = "transformers, models/granite/modeling_granite.py",
     .defaults = &granite_defaults,
     .fields = granite_fields,

@@ -31,6 +31,7 @@ static mx_status helium_read(yyjson_val *obj, mx_arena *arena, mx_model_config *
 
 const mx_family mx_family_helium = {
     .model_types = {"helium"},
+    .title = "Helium",
     .source = "transformers, models/helium/modeling_helium.py",
     .defaults = &helium_defaults,
     .read = helium_read,

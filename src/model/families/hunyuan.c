@@ -36,6 +36,7 @@ static mx_status hunyuan_read(yyjson_val *obj, mx_arena *arena, mx_model_config 
 
 const mx_family mx_family_hunyuan_v1_dense = {
     .model_types = {"hunyuan_v1_dense"},
+    .title = "Hunyuan",
     .source = "transformers, models/hunyuan_v1_dense/modeling_hunyuan_v1_dense.py",
     .defaults = &hunyuan_v1_dense_defaults,
     .renames = hunyuan_renames,

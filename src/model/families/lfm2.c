@@ -133,6 +133,7 @@ static const mx_rename lfm2_renames[] = {
 
 const mx_family mx_family_lfm2 = {
     .model_types = {"lfm2"},
+    .title = "LFM2",
     .source = "transformers, models/lfm2/modeling_lfm2.py",
     .defaults = &lfm2_defaults,
     .renames = lfm2_renames,

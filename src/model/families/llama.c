@@ -18,6 +18,7 @@ static const mx_model_config llama_defaults = {
 
 const mx_family mx_family_llama = {
     .model_types = {"llama"},
+    .title = "Llama",
     .source = "transformers, models/llama/modeling_llama.py",
     .defaults = &llama_defaults,
     .layer = mx_prenorm_layer,

@@ -49,6 +49,8 @@ static mx_status ministral3_read(yyjson_val *obj, mx_arena *arena, mx_model_conf
 
 const mx_family mx_family_mistral = {
     .model_types = {"mistral", "mistral3"},
+    .title = "Mistral",
+    .limits = "text only",
     .source = "transformers, models/mistral/modeling_mistral.py",
     .defaults = &mistral_defaults,
     .sliding = mx_sliding_all,
@@ -57,6 +59,7 @@ const mx_family mx_family_mistral = {
 
 const mx_family mx_family_ministral = {
     .model_types = {"ministral"},
+    .title = "Ministral",
     .source = "transformers, models/ministral/modeling_ministral.py",
     .defaults = &ministral_defaults,
     .sliding = mx_sliding_listed,
@@ -65,6 +68,8 @@ const mx_family mx_family_ministral = {
 
 const mx_family mx_family_ministral3 = {
     .model_types = {"ministral3"},
+    .title = "Ministral 3",
+    .limits = "text only",
     .source = "transformers, models/ministral3/modeling_ministral3.py",
     .defaults = &ministral3_defaults,
     .read = ministral3_read,

@@ -37,6 +37,7 @@ static const mx_rename mixtral_renames[] = {
 
 const mx_family mx_family_mixtral = {
     .model_types = {"mixtral"},
+    .title = "Mixtral",
     .source = "transformers, models/mixtral/modeling_mixtral.py",
     .defaults = &mixtral_defaults,
     .renames = mixtral_renames,

@@ -39,6 +39,7 @@ static const mx_model_config olmo3_defaults = {
 
 const mx_family mx_family_olmo2 = {
     .model_types = {"olmo2"},
+    .title = "OLMo 2",
     .source = "transformers, models/olmo2/modeling_olmo2.py",
     .defaults = &olmo2_defaults,
     .layer = mx_postnorm_layer,
@@ -46,6 +47,7 @@ const mx_family mx_family_olmo2 = {
 
 const mx_family mx_family_olmo3 = {
     .model_types = {"olmo3"},
+    .title = "OLMo 3",
     .source = "transformers, models/olmo3/modeling_olmo3.py",
     .defaults = &olmo3_defaults,
     .sliding = mx_sliding_pattern,

@@ -45,6 +45,7 @@ static void olmoe_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer
 
 const mx_family mx_family_olmoe = {
     .model_types = {"olmoe"},
+    .title = "OLMoE",
     .source = "transformers, models/olmoe/modeling_olmoe.py",
     .defaults = &olmoe_defaults,
     .renames = mx_moe_renames,

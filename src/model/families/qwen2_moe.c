@@ -72,6 +72,7 @@ static void qwen2_moe_layer(mx_builder *b, const mx_model_config *c, int32_t i_l
 
 const mx_family mx_family_qwen2_moe = {
     .model_types = {"qwen2_moe"},
+    .title = "Qwen 2 with experts",
     .source = "transformers, models/qwen2_moe/modeling_qwen2_moe.py",
     .defaults = &qwen2_moe_defaults,
     .renames = mx_moe_renames,

@@ -54,6 +54,7 @@ static mx_status qwen3_moe_sliding(yyjson_val *obj, const mx_model_config *c, mx
 
 const mx_family mx_family_qwen3 = {
     .model_types = {"qwen3"},
+    .title = "Qwen 3",
     .source = "transformers, models/qwen3/modeling_qwen3.py",
     .defaults = &qwen3_defaults,
     .sliding = mx_sliding_after_full,
@@ -62,6 +63,7 @@ const mx_family mx_family_qwen3 = {
 
 const mx_family mx_family_qwen3_moe = {
     .model_types = {"qwen3_moe"},
+    .title = "Qwen 3 with experts",
     .source = "transformers, models/qwen3_moe/modeling_qwen3_moe.py",
     .defaults = &qwen3_moe_defaults,
     .sliding = qwen3_moe_sliding,

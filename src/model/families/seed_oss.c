@@ -27,6 +27,7 @@ static const mx_field seed_oss_fields[] = {
 
 const mx_family mx_family_seed_oss = {
     .model_types = {"seed_oss"},
+    .title = "Seed-OSS",
     .source = "transformers, models/seed_oss/modeling_seed_oss.py",
     .defaults = &seed_oss_defaults,
     .fields = seed_oss_fields,

@@ -54,6 +54,7 @@ static mx_status smollm3_sliding(yyjson_val *obj, const mx_model_config *c, mx_l
 
 const mx_family mx_family_smollm3 = {
     .model_types = {"smollm3"},
+    .title = "SmolLM3",
     .source = "transformers, models/smollm3/modeling_smollm3.py",
     .defaults = &smollm3_defaults,
     .sliding = smollm3_sliding,
