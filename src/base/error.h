@@ -23,7 +23,8 @@
     X(CANCELLED, 499, "the work was cancelled")                   \
     X(IO, 500, "reading or writing failed")                       \
     X(UNSUPPORTED, 501, "not supported by this build or version") \
-    X(DEVICE, 500, "the compute device failed")
+    X(DEVICE, 500, "the compute device failed")                   \
+    X(TOO_LONG, 400, "the prompt does not fit the context")
 
 typedef enum mx_status {
 #define X(name, http, text) MX_##name,

@@ -49,7 +49,7 @@ static uint64_t new_seed(void)
 /* The model's recommendations, with what the command line says on top. */
 static mlxcel_sampling choose_sampling(const mlxcel_model *model, const mx_cli_options *options)
 {
-    mlxcel_sampling s;
+    mlxcel_sampling s = {.n_struct_bytes = sizeof s};
     mlxcel_model_get_sampling(model, &s);
     s.temperature = options->temperature.is_set ? (float)options->temperature.value : s.temperature;
     s.top_k = options->top_k.is_set ? (int32_t)options->top_k.value : s.top_k;

@@ -13,7 +13,7 @@ static int32_t count_page_cols(const mx_engine_limits *limits)
 
 int32_t mx_engine_count_pages(const mx_engine_limits *limits)
 {
-    return count_page_cols(limits) * limits->max_seqs;
+    return limits->n_pages > 0 ? limits->n_pages : count_page_cols(limits) * limits->max_seqs;
 }
 
 static int32_t *new_ids(size_t n_rows, size_t n_cols)
@@ -29,7 +29,10 @@ mx_status mx_engine_init(mx_engine *engine, mx_executor *executor, const mx_engi
     mx_status st;
 
     *engine = (mx_engine){.executor = executor, .limits = *limits, .n_page_cols = count_page_cols(limits)};
-    MX_TRY_OR(failed, st, mx_kv_pages_init(&engine->pages, mx_engine_count_pages(limits), err));
+    engine->limits.n_pages = mx_engine_count_pages(limits);
+    engine->limits.max_samples = limits->max_samples > 0 ? limits->max_samples : limits->max_seqs;
+    assert(engine->limits.n_pages >= engine->n_page_cols);
+    MX_TRY_OR(failed, st, mx_kv_pages_init(&engine->pages, engine->limits.n_pages, err));
     MX_TRY_OR(failed, st, mx_kv_pages_init(&engine->slots, limits->max_seqs, err));
     engine->tokens = new_ids(n_tokens, 1);
     engine->positions = new_ids(n_tokens, 1);
@@ -37,7 +40,7 @@ mx_status mx_engine_init(mx_engine *engine, mx_executor *executor, const mx_engi
     engine->kv_len = new_ids(n_seqs, 1);
     engine->page_table = new_ids(n_seqs, (size_t)engine->n_page_cols);
     engine->state_slots = new_ids(n_seqs, 1);
-    engine->sample_rows = new_ids(n_seqs, 1);
+    engine->sample_rows = new_ids((size_t)engine->limits.max_samples, 1);
     if (engine->tokens && engine->positions && engine->row_start && engine->kv_len && engine->page_table &&
         engine->state_slots && engine->sample_rows) {
         return MX_OK;
@@ -86,15 +89,16 @@ mx_status mx_engine_step(mx_engine *engine, mx_step_part *parts, int32_t n_parts
     engine->row_start[0] = 0;
     for (int32_t i = 0; i < n_parts; i++) {
         mx_sequence *seq = parts[i].sequence;
-        assert(parts[i].n_rows > 0 && parts[i].n_rows <= seq->n_tokens - seq->n_cached);
+        assert(parts[i].n_rows > 0 && seq->n_cached + parts[i].n_rows <= seq->max_tokens);
         assert(n_rows + parts[i].n_rows <= engine->limits.max_step_tokens);
+        assert(n_samples + parts[i].n_logits <= engine->limits.max_samples && parts[i].n_logits <= parts[i].n_rows);
         assert(seq->max_tokens <= engine->limits.n_ctx);
         MX_TRY(mx_sequence_reserve(seq, seq->n_cached + parts[i].n_rows, err));
         MX_TRY(mx_sequence_hold_slot(seq, &engine->slots, err));
         pack_part(engine, &parts[i], i, n_rows);
         n_rows += parts[i].n_rows;
-        if (parts[i].wants_logits) {
-            engine->sample_rows[n_samples++] = n_rows - 1;
+        for (int32_t j = parts[i].n_logits; j > 0; j--) {
+            engine->sample_rows[n_samples++] = n_rows - j;
         }
     }
     const mx_batch batch = {
@@ -115,7 +119,8 @@ mx_status mx_engine_step(mx_engine *engine, mx_step_part *parts, int32_t n_parts
     size_t i_sample = 0;
     for (int32_t i = 0; i < n_parts; i++) {
         parts[i].sequence->n_cached += parts[i].n_rows;
-        parts[i].logits = parts[i].wants_logits ? logits + i_sample++ * (size_t)engine->limits.n_vocab : NULL;
+        parts[i].logits = parts[i].n_logits > 0 ? logits + i_sample * (size_t)engine->limits.n_vocab : NULL;
+        i_sample += (size_t)parts[i].n_logits;
     }
     return MX_OK;
 }

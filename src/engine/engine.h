@@ -1,9 +1,11 @@
 /* engine.h - steps over sequences: the only caller of an executor.
  *
- * engine/ owns what a text needs while it is made. kv_pages.h hands out the cache's pages, sequence.h holds a text's
- * tokens and pages, sampler.h picks the next token, stop_text.h ends the text, generation.h drives one request from
- * prompt to end, and this file packs the parts of several sequences into the ragged batch of one step. mlxcel.c puts
- * all of it behind the public header. Everything here is used by one thread at a time.
+ * engine/ owns what texts need while they are made. kv_pages.h hands out the cache's pages, sequence.h holds a text's
+ * tokens and pages, prefix_tree.h keeps pages that other texts may begin with, sampler.h picks the next token,
+ * stop_text.h ends the text, generation.h takes one text from its prompt to its end, and this file packs the parts of
+ * several sequences into the ragged batch of one step. scheduler.h decides who has a part in a step, engine_loop.h runs
+ * it in a thread of its own, and the mlxcel_*.c files put all of it behind the public header. But for the loop,
+ * everything here is used by one thread at a time.
  */
 #ifndef MX_ENGINE_ENGINE_H
 #define MX_ENGINE_ENGINE_H
@@ -17,8 +19,10 @@
 typedef struct mx_engine_limits {
     int32_t n_vocab;
     int32_t n_ctx;           /* positions that one sequence may have */
-    int32_t max_seqs;        /* sequences in one step; the pool holds n_ctx positions for each */
-    int32_t max_step_tokens; /* tokens in one step: what the plan was made for */
+    int32_t max_seqs;        /* sequences in one step */
+    int32_t max_step_tokens; /* tokens in one step, and */
+    int32_t max_samples;     /* rows whose logits are wanted: what the plan was made for; 0: max_seqs */
+    int32_t n_pages;         /* of the pool, at least those of n_ctx positions; 0: n_ctx positions for each sequence */
 } mx_engine_limits;
 
 typedef struct mx_engine {
@@ -33,15 +37,15 @@ typedef struct mx_engine {
     int32_t *kv_len;      /* owned [max_seqs] */
     int32_t *page_table;  /* owned [max_seqs, n_page_cols] */
     int32_t *state_slots; /* owned [max_seqs] */
-    int32_t *sample_rows; /* owned [max_seqs] */
+    int32_t *sample_rows; /* owned [max_samples] */
 } mx_engine;
 
 /* A sequence's part in a step: its next n_rows tokens that are not in the cache. */
 typedef struct mx_step_part {
     mx_sequence *sequence;
-    int32_t n_rows;      /* at least 1 */
-    bool wants_logits;   /* of the last row */
-    const float *logits; /* result [n_vocab], borrowed until the next step; NULL unless wanted */
+    int32_t n_rows;      /* at least 1; those past the sequence's n_tokens are drafts, which lie behind its tokens */
+    int32_t n_logits;    /* wanted, of the last n_logits rows */
+    const float *logits; /* result [n_logits, n_vocab], borrowed until the next step; NULL unless wanted */
 } mx_step_part;
 
 /* Pages that the limits ask of an executor. */

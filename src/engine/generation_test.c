@@ -34,6 +34,7 @@ typedef struct bench {
     fake_executor *fake;
     mx_tokenizer *tokenizer;
     mx_engine engine;
+    mx_sampler_scratch scratch;
 } bench;
 
 static bool open_bench(bench *b)
@@ -41,12 +42,14 @@ static bool open_bench(bench *b)
     mx_error err;
     *b = (bench){.fake = fake_new(N_VOCAB, mx_engine_count_pages(&limits), MAX_SEQS)};
     return MX_CHECK_OK(mx_tokenizer_open(mx_str_from(tokenizer_json), "test", &b->tokenizer, &err), &err) &&
-           MX_CHECK_OK(mx_engine_init(&b->engine, &b->fake->base, &limits, &err), &err);
+           MX_CHECK_OK(mx_engine_init(&b->engine, &b->fake->base, &limits, &err), &err) &&
+           MX_CHECK_OK(mx_sampler_scratch_init(&b->scratch, N_VOCAB, N_CTX, &err), &err);
 }
 
 static void close_bench(bench *b)
 {
     MX_CHECK_I64(b->engine.pages.n_free, b->engine.pages.n_pages); /* every request gave its pages back */
+    mx_sampler_scratch_deinit(&b->scratch);
     mx_engine_deinit(&b->engine);
     mx_tokenizer_close(b->tokenizer);
     fake_free(b->fake);
@@ -80,14 +83,14 @@ static mx_status run_alone(bench *b, const mx_generation_request *request, int32
     mx_status st = MX_OK;
     while (st == MX_OK && g.finish == MX_FINISH_NONE) {
         mx_step_part part;
-        mx_str text;
+        mx_generation_news news;
         mx_generation_plan(&g, max_rows, &part);
         st = mx_engine_step(&b->engine, &part, 1, err);
         if (st == MX_OK) {
-            st = mx_generation_take(&g, &part, &text, err);
+            st = mx_generation_take(&g, &b->scratch, &part, &news, err);
         }
         if (st == MX_OK) {
-            collect(out, text);
+            collect(out, news.text);
         }
     }
     *finish = g.finish;
@@ -161,11 +164,11 @@ MX_TEST(a_character_of_several_tokens_comes_out_whole)
         static const char *const wanted[] = {"a", "", "", "", "\xF0\x9F\x98\x80", "b", ""};
         for (int i = 0; i < 7; i++) {
             mx_step_part part;
-            mx_str text = {0};
+            mx_generation_news news = {0};
             mx_generation_plan(&g, MAX_STEP, &part);
             MX_CHECK_OK(mx_engine_step(&b.engine, &part, 1, &err), &err);
-            MX_CHECK_OK(mx_generation_take(&g, &part, &text, &err), &err);
-            MX_CHECK_STR(text, mx_str_from(wanted[i]));
+            MX_CHECK_OK(mx_generation_take(&g, &b.scratch, &part, &news, &err), &err);
+            MX_CHECK_STR(news.text, mx_str_from(wanted[i]));
         }
         MX_CHECK_I64(g.finish, MX_FINISH_END);
         mx_generation_deinit(&g);
@@ -199,7 +202,7 @@ MX_TEST(a_full_context_ends_the_text)
         MX_CHECK_OK(run_alone(&b, &request, MAX_STEP, out, &finish, &err), &err);
         MX_CHECK_I64(finish, MX_FINISH_CONTEXT);
         request.n_prompt = 100;
-        MX_CHECK_FAILS(run_alone(&b, &request, MAX_STEP, out, &finish, &err), MX_INVALID, &err,
+        MX_CHECK_FAILS(run_alone(&b, &request, MAX_STEP, out, &finish, &err), MX_TOO_LONG, &err,
                        "the prompt has 100 tokens and the context holds 100");
     }
     close_bench(&b);
@@ -292,9 +295,9 @@ static void run_together(bench *b, const mx_generation_request requests[MAX_SEQS
         MX_CHECK_OK(mx_engine_step(&b->engine, parts, n_parts, &err), &err);
         all_done = n_steps > 7 * MAX_SEQS;
         for (int32_t j = 0; j < n_parts; j++) {
-            mx_str text = {0};
-            MX_CHECK_OK(mx_generation_take(&g[owners[j]], &parts[j], &text, &err), &err);
-            collect(out[owners[j]], text);
+            mx_generation_news news = {0};
+            MX_CHECK_OK(mx_generation_take(&g[owners[j]], &b->scratch, &parts[j], &news, &err), &err);
+            collect(out[owners[j]], news.text);
             all_done = all_done && g[owners[j]].finish != MX_FINISH_NONE;
         }
     }
@@ -342,13 +345,13 @@ MX_TEST(the_token_loop_allocates_nothing)
         MX_CHECK_OK(mx_generation_init(&g, &b.engine, b.tokenizer, &request, &err), &err);
         while (g.finish == MX_FINISH_NONE) {
             mx_step_part part;
-            mx_str text;
+            mx_generation_news news;
             if (g.n_new <= 1) {
                 mx_mem_fail_at(0); /* the detokenizer makes its buffers with the first token */
             }
             mx_generation_plan(&g, 8, &part);
             if (!MX_CHECK_OK(mx_engine_step(&b.engine, &part, 1, &err), &err) ||
-                !MX_CHECK_OK(mx_generation_take(&g, &part, &text, &err), &err)) {
+                !MX_CHECK_OK(mx_generation_take(&g, &b.scratch, &part, &news, &err), &err)) {
                 break;
             }
         }
@@ -418,19 +421,19 @@ MX_TEST(a_cancelled_text_gives_what_was_held_back)
         request.stops = &stop;
         request.n_stops = 1;
         mx_generation g;
-        mx_str text = {0};
+        mx_generation_news news = {0};
         MX_CHECK_OK(mx_generation_init(&g, &b.engine, b.tokenizer, &request, &err), &err);
         char out[MAX_OUT] = "";
         for (int i = 0; i < 3; i++) {
             mx_step_part part;
             mx_generation_plan(&g, 1, &part);
             MX_CHECK_OK(mx_engine_step(&b.engine, &part, 1, &err), &err);
-            MX_CHECK_OK(mx_generation_take(&g, &part, &text, &err), &err);
-            collect(out, text);
+            MX_CHECK_OK(mx_generation_take(&g, &b.scratch, &part, &news, &err), &err);
+            collect(out, news.text);
         }
         MX_CHECK_CSTR(out, "a");
-        MX_CHECK_OK(mx_generation_cancel(&g, &text, &err), &err);
-        MX_CHECK_STR(text, MX_STR("bc"));
+        MX_CHECK_OK(mx_generation_cancel(&g, &news, &err), &err);
+        MX_CHECK_STR(news.text, MX_STR("bc"));
         MX_CHECK_I64(g.finish, MX_FINISH_CANCELLED);
         mx_generation_deinit(&g);
     }

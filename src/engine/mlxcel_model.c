@@ -243,17 +243,3 @@ void mlxcel_model_get_info(const mlxcel_model *model, mlxcel_model_info *info)
     }
     mx_api_write_struct(info, &found, sizeof found);
 }
-
-void mlxcel_model_get_sampling(const mlxcel_model *model, mlxcel_sampling *out)
-{
-    const mx_sampling *s = &model->sampling;
-    *out = (mlxcel_sampling){
-        .temperature = s->temperature,
-        .top_k = s->top_k,
-        .top_p = s->top_p,
-        .min_p = s->min_p,
-        .repeat_penalty = s->repeat_penalty,
-        .repeat_last_n = s->repeat_last_n,
-        .seed = s->seed,
-    };
-}

@@ -1,6 +1,7 @@
 /* mlxcel_private.h - what the opaque handles of mlxcel.h hold, and the two kinds of error side by side.
  *
- * mlxcel_model.c, mlxcel_text.c and mlxcel_generate.c put the public interface on the layers below. Public names begin
+ * mlxcel_model.c, mlxcel_text.c, mlxcel_engine.c, mlxcel_job.c and mlxcel_generate.c put the public interface on the
+ * layers below. Public names begin
  * with mlxcel_, so that a program's linker can tell the stable interface from the rest.
  */
 #ifndef MX_ENGINE_MLXCEL_PRIVATE_H
@@ -8,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "engine/sampler.h"
+#include "engine/engine_loop.h"
 #include "mlxcel.h"
 #include "model/model.h"
 #include "text/chat.h"
@@ -25,6 +26,18 @@ struct mlxcel_model {
     int32_t end_ids[MX_MAX_END_IDS];
     int32_t n_end_ids;
     mx_sampling sampling; /* the defaults */
+};
+
+struct mlxcel_engine {
+    const mlxcel_model *model; /* borrowed */
+    mx_plan plan;              /* owned, like all below */
+    mx_executor *executor;
+    mx_engine engine;
+    mx_scheduler scheduler;
+    mx_engine_loop loop; /* its thread alone uses the four above, but for what never changes */
+    int32_t n_draft;
+    uint32_t *dry_breakers; /* bit set of the vocabulary, for requests that name none */
+    char why_no_gpu[480];
 };
 
 /* Copies *from to the caller's object, where there is one, and returns the public status. */
@@ -46,5 +59,14 @@ mx_status mx_api_find_end_ids(mlxcel_model *model, mx_str tokenizer_config_json,
 /* Renders messages by the chat template; see mlxcel_apply_template. */
 mx_status mx_api_render(const mlxcel_model *model, const mx_chat_message *messages, size_t n_messages,
                         bool add_generation_prompt, mx_buf *out, mx_error *err) MX_NODISCARD;
+
+/* Settings in their own form. Arrays go to the arena. Of a request that names no DRY breakers dry_breakers is NULL.
+ * INVALID, NO_MEMORY. */
+mx_status mx_api_read_sampling(const mlxcel_model *model, const mlxcel_sampling *from, mx_arena *arena, mx_sampling *to,
+                               mx_error *err) MX_NODISCARD;
+
+/* Sets bit i of set, [n_vocab / 32 rounded up], where token i has one of the texts in it. MX_NO_MEMORY. */
+mx_status mx_api_find_breakers(const mx_tokenizer *tokenizer, const char *const *texts, int32_t n_texts,
+                               int32_t n_vocab, uint32_t *set, mx_error *err) MX_NODISCARD;
 
 #endif

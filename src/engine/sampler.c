@@ -1,240 +1,352 @@
-/* sampler.c - filters as lengths of a sorted beginning.
- *
- * top_k, top_p and min_p each keep a beginning of the sorted tokens, so together they keep the shortest of the three.
- * The order is found by a heap that hands out the best token next: sorting all of a vocabulary of 256,000 for 40
- * candidates would cost more than the rest together.
- */
+/* sampler.c - the chain of steps, mirostat, and the draw. */
 #include "engine/sampler.h"
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/mem.h"
+#include "engine/penalties.h"
 #include "engine/rng.h"
 
-static mx_status check_settings(const mx_sampling *s, mx_error *err)
+enum {
+    MIROSTAT_M = 100, /* candidates that version 1 estimates the shape of the distribution from */
+};
+
+mx_status mx_sampler_scratch_init(mx_sampler_scratch *scratch, int32_t n_vocab, int32_t max_history, mx_error *err)
 {
-    if (!(s->temperature >= 0.0f) || !isfinite(s->temperature)) {
-        return mx_fail(err, MX_INVALID, "temperature %g: it must be 0 or more", (double)s->temperature);
-    }
-    if (s->top_k < 0) {
-        return mx_fail(err, MX_INVALID, "top-k %d: it must be 0 (all) or more", (int)s->top_k);
-    }
-    if (!(s->top_p >= 0.0f && s->top_p <= 1.0f)) {
-        return mx_fail(err, MX_INVALID, "top-p %g: it must be from 0 to 1", (double)s->top_p);
-    }
-    if (!(s->min_p >= 0.0f && s->min_p <= 1.0f)) {
-        return mx_fail(err, MX_INVALID, "min-p %g: it must be from 0 to 1", (double)s->min_p);
-    }
-    if (!(s->repeat_penalty > 0.0f) || !isfinite(s->repeat_penalty)) {
-        return mx_fail(err, MX_INVALID, "repeat penalty %g: it must be above 0", (double)s->repeat_penalty);
-    }
-    if (s->repeat_last_n < -1) {
-        return mx_fail(err, MX_INVALID, "repeat last n %d: it must be -1 (all) or more", (int)s->repeat_last_n);
+    assert(n_vocab > 0 && max_history > 0);
+    *scratch = (mx_sampler_scratch){.n_vocab = n_vocab, .max_history = max_history};
+    scratch->candidates = (mx_candidate *)mx_calloc((size_t)n_vocab, sizeof(mx_candidate));
+    scratch->n_seen = (int32_t *)mx_calloc((size_t)n_vocab, sizeof(int32_t));
+    scratch->matches = (int32_t *)mx_calloc((size_t)max_history, sizeof(int32_t));
+    if (!scratch->candidates || !scratch->n_seen || !scratch->matches) {
+        mx_sampler_scratch_deinit(scratch);
+        return mx_fail_no_memory(err, (size_t)n_vocab * (sizeof(mx_candidate) + sizeof(int32_t)), "the sampler");
     }
     return MX_OK;
 }
 
-mx_status mx_sampler_init(mx_sampler *sampler, const mx_sampling *settings, int32_t n_vocab, mx_error *err)
+void mx_sampler_scratch_deinit(mx_sampler_scratch *scratch)
 {
-    assert(n_vocab > 0);
-    *sampler = (mx_sampler){.settings = *settings, .n_vocab = n_vocab};
-    MX_TRY(check_settings(settings, err));
-    sampler->candidates = (mx_candidate *)mx_calloc((size_t)n_vocab, sizeof(mx_candidate));
-    sampler->is_penalised = (uint8_t *)mx_calloc((size_t)n_vocab, 1);
-    if (!sampler->candidates || !sampler->is_penalised) {
-        mx_sampler_deinit(sampler);
-        return mx_fail_no_memory(err, (size_t)n_vocab * (sizeof(mx_candidate) + 1), "the sampler");
-    }
-    return MX_OK;
+    mx_free(scratch->candidates);
+    mx_free(scratch->n_seen);
+    mx_free(scratch->matches);
+    *scratch = (mx_sampler_scratch){0};
 }
 
-void mx_sampler_deinit(mx_sampler *sampler)
+void mx_sampler_init(mx_sampler *sampler, const mx_sampling *settings)
 {
-    mx_free(sampler->candidates);
-    mx_free(sampler->is_penalised);
-    *sampler = (mx_sampler){0};
+    *sampler = (mx_sampler){.settings = *settings, .mirostat_mu = 2.0f * settings->mirostat_tau};
 }
 
-/* Divides (or multiplies) the logits of recent tokens, each once however often it occurs. */
-static void penalise(mx_sampler *sampler, const int32_t *history, int32_t n_history)
+/* ---- the steps of a chain ---- */
+
+/* What a step works on. */
+typedef struct chain {
+    mx_sampler *sampler;
+    mx_sampler_scratch *scratch;
+    const mx_sampler_input *input;
+    mx_candidates list;
+} chain;
+
+static double draw(mx_sampler *sampler)
 {
-    const int32_t last_n = sampler->settings.repeat_last_n;
-    const float penalty = sampler->settings.repeat_penalty;
-    const int32_t from = last_n < 0 || last_n > n_history ? 0 : n_history - last_n;
-    for (int32_t i = from; i < n_history; i++) {
-        const int32_t id = history[i];
-        if (id < 0 || id >= sampler->n_vocab || sampler->is_penalised[id]) {
-            continue;
-        }
-        sampler->is_penalised[id] = 1;
-        float *logit = &sampler->candidates[id].logit;
-        *logit = *logit > 0.0f ? *logit / penalty : *logit * penalty;
-    }
-    for (int32_t i = from; i < n_history; i++) {
-        if (history[i] >= 0 && history[i] < sampler->n_vocab) {
-            sampler->is_penalised[history[i]] = 0;
-        }
+    return mx_rng_uniform(sampler->settings.seed, sampler->n_draws++);
+}
+
+static void step_penalties(chain *c)
+{
+    mx_penalties_apply(&c->sampler->settings, c->scratch, c->input, &c->list);
+}
+
+static void step_dry(chain *c)
+{
+    mx_penalties_apply_dry(&c->sampler->settings, c->scratch, c->input, &c->list);
+}
+
+static void step_top_n_sigma(chain *c)
+{
+    mx_candidates_keep_top_n_sigma(&c->list, c->sampler->settings.top_n_sigma);
+}
+
+static void step_top_k(chain *c)
+{
+    mx_candidates_keep_top_k(&c->list, c->sampler->settings.top_k);
+}
+
+static void step_typical(chain *c)
+{
+    mx_candidates_keep_typical(&c->list, c->sampler->settings.typical_p);
+}
+
+static void step_top_p(chain *c)
+{
+    mx_candidates_keep_top_p(&c->list, c->sampler->settings.top_p);
+}
+
+static void step_min_p(chain *c)
+{
+    mx_candidates_keep_min_p(&c->list, c->sampler->settings.min_p);
+}
+
+static void step_xtc(chain *c)
+{
+    if (draw(c->sampler) < (double)c->sampler->settings.xtc_probability) {
+        mx_candidates_cut_top_choices(&c->list, c->sampler->settings.xtc_threshold);
     }
 }
 
-static inline bool is_before(const mx_candidate *a, const mx_candidate *b)
+static void step_temperature(chain *c)
 {
-    return a->logit > b->logit || (a->logit == b->logit && a->token_id < b->token_id);
+    const mx_sampling *s = &c->sampler->settings;
+    if (s->dynatemp_range > 0.0f) {
+        const float least = s->temperature > s->dynatemp_range ? s->temperature - s->dynatemp_range : 0.0f;
+        const float exponent = s->dynatemp_exponent > 0.0f ? s->dynatemp_exponent : 1.0f;
+        mx_candidates_apply_dynamic_temperature(&c->list, least, s->temperature + s->dynatemp_range, exponent);
+    } else {
+        mx_candidates_apply_temperature(&c->list, s->temperature);
+    }
 }
 
-static void sift_down(mx_candidate *heap, int32_t n, int32_t i)
+static bool has_penalties(const mx_sampling *s, int32_t n_vocab)
 {
-    const mx_candidate moving = heap[i];
-    for (;;) {
-        int32_t child = 2 * i + 1;
-        if (child >= n) {
-            break;
-        }
-        if (child + 1 < n && is_before(&heap[child + 1], &heap[child])) {
-            child++;
-        }
-        if (!is_before(&heap[child], &moving)) {
-            break;
-        }
-        heap[i] = heap[child];
-        i = child;
-    }
-    heap[i] = moving;
+    (void)n_vocab;
+    return s->repeat_penalty != 1.0f || s->presence_penalty != 0.0f || s->frequency_penalty != 0.0f;
 }
 
-/* Sorts the best candidates to the front: top_k of them, or as many as reach the mass top_p. Returns how many.
- * The heap [0, n_heap) shrinks from its end, where each one that it hands out is put: [ heap | third second best ]. */
-static int32_t select_best(mx_candidate *c, int32_t n, int32_t top_k, float top_p, float best)
+static bool has_dry(const mx_sampling *s, int32_t n_vocab)
 {
-    const int32_t n_most = top_k > 0 && top_k < n ? top_k : n;
-    double mass_wanted = (double)INFINITY;
-    if (n_most == n && top_p < 1.0f) {
-        double total = 0.0;
-        for (int32_t i = 0; i < n; i++) {
-            total += (double)expf(c[i].logit - best);
-        }
-        mass_wanted = total * (double)top_p;
-    }
-    for (int32_t i = n / 2 - 1; i >= 0; i--) {
-        sift_down(c, n, i);
-    }
-    double mass = 0.0;
-    int32_t n_kept = 0;
-    while (n_kept < n_most && (n_kept == 0 || mass < mass_wanted)) {
-        const mx_candidate next = c[0];
-        const int32_t n_heap = n - ++n_kept;
-        c[0] = c[n_heap];
-        c[n_heap] = next;
-        sift_down(c, n_heap, 0);
-        mass += (double)expf(next.logit - best);
-    }
-    for (int32_t i = 0; i < n_kept && i < n - 1 - i; i++) {
-        const mx_candidate other = c[i];
-        c[i] = c[n - 1 - i];
-        c[n - 1 - i] = other;
-    }
-    if (n_most == n || top_p >= 1.0f) {
-        return n_kept;
-    }
-    mass_wanted = mass * (double)top_p; /* of what top_k left */
-    mass = 0.0;
-    int32_t n_cut = 0;
-    while (n_cut < n_kept && (n_cut == 0 || mass < mass_wanted)) {
-        mass += (double)expf(c[n_cut++].logit - best);
-    }
-    return n_cut;
+    (void)n_vocab;
+    return s->dry_multiplier > 0.0f;
 }
 
-/* Drops what is less probable than min_p times the best, keeping the order. */
-static int32_t keep_min_p(mx_candidate *c, int32_t n, float min_p, float best)
+static bool has_top_n_sigma(const mx_sampling *s, int32_t n_vocab)
 {
-    const float least = best + logf(min_p);
-    int32_t n_kept = 0;
+    (void)n_vocab;
+    return s->top_n_sigma > 0.0f && s->mirostat == 0;
+}
+
+static bool has_top_k(const mx_sampling *s, int32_t n_vocab)
+{
+    return s->top_k > 0 && s->top_k < n_vocab && s->mirostat == 0;
+}
+
+static bool has_typical(const mx_sampling *s, int32_t n_vocab)
+{
+    (void)n_vocab;
+    return s->typical_p > 0.0f && s->typical_p < 1.0f && s->mirostat == 0;
+}
+
+static bool has_top_p(const mx_sampling *s, int32_t n_vocab)
+{
+    (void)n_vocab;
+    return s->top_p < 1.0f && s->mirostat == 0;
+}
+
+static bool has_min_p(const mx_sampling *s, int32_t n_vocab)
+{
+    (void)n_vocab;
+    return s->min_p > 0.0f && s->mirostat == 0;
+}
+
+static bool has_xtc(const mx_sampling *s, int32_t n_vocab)
+{
+    (void)n_vocab;
+    return s->xtc_probability > 0.0f && s->xtc_threshold <= 0.5f && s->mirostat == 0;
+}
+
+static bool has_temperature(const mx_sampling *s, int32_t n_vocab)
+{
+    (void)n_vocab;
+    return s->temperature != 1.0f || s->dynatemp_range > 0.0f;
+}
+
+static const struct {
+    bool (*is_on)(const mx_sampling *s, int32_t n_vocab);
+    void (*run)(chain *c);
+    bool counts_when_greedy; /* it changes which token is the most probable */
+} steps[] = {
+    [MX_SAMPLER_PENALTIES] = {has_penalties, step_penalties, true},
+    [MX_SAMPLER_DRY] = {has_dry, step_dry, true},
+    [MX_SAMPLER_TOP_N_SIGMA] = {has_top_n_sigma, step_top_n_sigma, false},
+    [MX_SAMPLER_TOP_K] = {has_top_k, step_top_k, false},
+    [MX_SAMPLER_TYPICAL] = {has_typical, step_typical, false},
+    [MX_SAMPLER_TOP_P] = {has_top_p, step_top_p, false},
+    [MX_SAMPLER_MIN_P] = {has_min_p, step_min_p, false},
+    [MX_SAMPLER_XTC] = {has_xtc, step_xtc, false},
+    [MX_SAMPLER_TEMPERATURE] = {has_temperature, step_temperature, false},
+};
+_Static_assert(MX_COUNTOF(steps) == MX_N_SAMPLERS, "one step per sampler");
+
+/* The steps that are on, in the order asked for. */
+static void run_steps(chain *c)
+{
+    const mx_sampling *s = &c->sampler->settings;
+    const int32_t n = s->n_order > 0 ? s->n_order : MX_N_SAMPLERS;
     for (int32_t i = 0; i < n; i++) {
-        if (c[i].logit >= least) {
-            c[n_kept++] = c[i];
+        const int32_t kind = s->n_order > 0 ? s->order[i] : i;
+        if ((s->temperature > 0.0f || steps[kind].counts_when_greedy) && steps[kind].is_on(s, c->scratch->n_vocab)) {
+            steps[kind].run(c);
         }
     }
-    return n_kept;
 }
 
-static void set_probabilities(mx_candidate *c, int32_t n, float temperature, float best)
+/* ---- from logits to candidates ---- */
+
+static void fill(mx_sampler_scratch *scratch, const mx_sampler_input *input)
 {
-    double total = 0.0;
-    for (int32_t i = 0; i < n; i++) {
-        c[i].p = expf((c[i].logit - best) / temperature);
-        total += (double)c[i].p;
+    for (int32_t i = 0; i < scratch->n_vocab; i++) {
+        const bool is_banned =
+            isnan(input->logits[i]) || (input->allowed && !(input->allowed[i / 32] >> (i % 32) & 1u));
+        scratch->candidates[i] = (mx_candidate){.token_id = i, .logit = is_banned ? -INFINITY : input->logits[i]};
     }
-    for (int32_t i = 0; i < n; i++) {
-        c[i].p = (float)((double)c[i].p / total);
+    for (int32_t i = 0; i < input->n_banned; i++) {
+        if (input->banned[i] >= 0 && input->banned[i] < scratch->n_vocab) {
+            scratch->candidates[input->banned[i]].logit = -INFINITY;
+        }
     }
 }
 
-mx_status mx_sampler_get_candidates(mx_sampler *sampler, const float *logits, const int32_t *history, int32_t n_history,
-                                    const mx_candidate **candidates, int32_t *n_candidates, mx_error *err)
+static mx_status check_finite(const mx_candidates *c, mx_error *err)
 {
-    const mx_sampling *s = &sampler->settings;
-    mx_candidate *c = sampler->candidates;
-    int32_t n = sampler->n_vocab;
-    for (int32_t i = 0; i < n; i++) {
-        c[i] = (mx_candidate){.token_id = i, .logit = isnan(logits[i]) ? -INFINITY : logits[i]};
-    }
-    if (s->repeat_penalty != 1.0f) {
-        penalise(sampler, history, n_history);
-    }
-    int32_t i_best = 0;
-    for (int32_t i = 1; i < n; i++) {
-        i_best = c[i].logit > c[i_best].logit ? i : i_best;
-    }
-    const float best = c[i_best].logit;
-    if (!isfinite(best)) {
+    if (!isfinite(c->items[mx_candidates_find_best(c)].logit)) {
         return mx_fail(err, MX_DEVICE, "the model's output holds no finite number; its weights may be damaged");
     }
-    if (s->temperature == 0.0f) {
-        c[0] = (mx_candidate){.token_id = c[i_best].token_id, .logit = best, .p = 1.0f};
-        n = 1;
-    } else {
-        if ((s->top_k > 0 && s->top_k < n) || s->top_p < 1.0f) {
-            n = select_best(c, n, s->top_k, s->top_p, best);
-        }
-        if (s->min_p > 0.0f) {
-            n = keep_min_p(c, n, s->min_p, best);
-        }
-        set_probabilities(c, n, s->temperature, best);
-    }
-    *candidates = c;
-    *n_candidates = n;
     return MX_OK;
 }
 
-mx_status mx_sampler_pick(mx_sampler *sampler, const float *logits, const int32_t *history, int32_t n_history,
-                          int32_t *token_id, mx_error *err)
+mx_status mx_sampler_get_candidates(mx_sampler *sampler, mx_sampler_scratch *scratch, const mx_sampler_input *input,
+                                    mx_candidates *out, mx_error *err)
 {
-    const mx_candidate *c;
-    int32_t n;
-    MX_TRY(mx_sampler_get_candidates(sampler, logits, history, n_history, &c, &n, err));
-    if (sampler->settings.temperature == 0.0f) {
-        *token_id = c[0].token_id;
-        return MX_OK;
+    const mx_sampling *s = &sampler->settings;
+    chain c = {sampler, scratch, input, {.items = scratch->candidates, .n = scratch->n_vocab}};
+    fill(scratch, input);
+    MX_TRY(check_finite(&c.list, err));
+    for (int32_t i = 0; i < s->n_biases; i++) {
+        scratch->candidates[s->biases[i].token_id].logit += s->biases[i].bias;
     }
+    run_steps(&c);
+    if (!isfinite(c.list.items[mx_candidates_find_best(&c.list)].logit)) {
+        return mx_fail(err, MX_INVALID, "the logit biases leave no token that could come next");
+    }
+    if (s->temperature == 0.0f) {
+        const mx_candidate best = c.list.items[mx_candidates_find_best(&c.list)];
+        c.list.items[0] = best;
+        c.list.n = 1;
+        c.list.is_sorted = true;
+    }
+    mx_candidates_set_p(&c.list);
+    *out = c.list;
+    return MX_OK;
+}
+
+/* ---- mirostat ---- */
+
+/* Exponent of the power law that the first candidates follow: the least-squares fit of ln(p_i / p_i+1) over
+ * ln((i + 2) / (i + 1)). */
+static double fit_exponent(const mx_candidates *c)
+{
+    double products = 0.0;
+    double squares = 0.0;
+    for (int32_t i = 0; i + 1 < c->n && i + 1 < MIROSTAT_M && c->items[i + 1].p > 0.0f; i++) {
+        const double t = log((double)(i + 2) / (double)(i + 1));
+        products += t * log((double)c->items[i].p / (double)c->items[i + 1].p);
+        squares += t * t;
+    }
+    return squares > 0.0 ? products / squares : 1.0;
+}
+
+/* Drops what is too surprising. Version 1 counts how many tokens to keep from the fitted exponent s:
+ * k = ((e * 2^mu) / (1 - n^-e))^(1/s) with e = s - 1. Version 2 keeps those whose surprise is at most mu.
+ * Source: Basu et al., "Mirostat: a neural text decoding algorithm", arXiv 2007.14966. */
+static void cut_surprising(const mx_sampler *sampler, int32_t n_vocab, mx_candidates *c)
+{
+    const double mu = (double)sampler->mirostat_mu;
+    if (sampler->settings.mirostat == 1) {
+        mx_candidates_keep_top_k(c, c->n);
+        mx_candidates_set_p(c);
+        const double s = fit_exponent(c);
+        const double e = s - 1.0;
+        const double share = fabs(e) < 1e-9 ? 1.0 / log((double)n_vocab) : e / (1.0 - pow((double)n_vocab, -e));
+        const double k = pow(share * exp2(mu), 1.0 / s);
+        mx_candidates_keep_top_k(c, k >= 1.0 && k < (double)c->n ? (int32_t)round(k) : k >= 1.0 ? c->n : 1);
+    } else {
+        const double least_p = exp2(-mu);
+        const int32_t i_best = mx_candidates_find_best(c);
+        const mx_candidate best = c->items[i_best];
+        int32_t n_kept = 0;
+        for (int32_t i = 0; i < c->n; i++) {
+            if ((double)c->items[i].p >= least_p) {
+                c->items[n_kept++] = c->items[i];
+            }
+        }
+        if (n_kept == 0) {
+            c->items[n_kept++] = best;
+        }
+        c->n = n_kept;
+    }
+    mx_candidates_set_p(c);
+}
+
+/* ---- the draw ---- */
+
+static int32_t draw_index(mx_sampler *sampler, const mx_candidates *c)
+{
     double total = 0.0;
-    for (int32_t i = 0; i < n; i++) {
-        total += (double)c[i].p;
+    for (int32_t i = 0; i < c->n; i++) {
+        total += (double)c->items[i].p;
     }
-    const double target = mx_rng_uniform(sampler->settings.seed, sampler->n_draws++) * total;
+    const double target = draw(sampler) * total;
     double sum = 0.0;
     int32_t i_drawn = 0;
-    for (int32_t i = 0; i < n; i++) {
-        if (c[i].p > 0.0f) {
+    for (int32_t i = 0; i < c->n; i++) {
+        if (c->items[i].p > 0.0f) {
             i_drawn = i; /* the last possible one, should rounding leave the sum below the target */
-            sum += (double)c[i].p;
+            sum += (double)c->items[i].p;
             if (sum > target) {
                 break;
             }
         }
     }
-    *token_id = c[i_drawn].token_id;
+    return i_drawn;
+}
+
+/* The largest logit, which needs no list. */
+static mx_status pick_best(const mx_sampler_scratch *scratch, const float *logits, int32_t *token_id, mx_error *err)
+{
+    int32_t i_best = 0;
+    float best = -INFINITY;
+    for (int32_t i = 0; i < scratch->n_vocab; i++) {
+        if (logits[i] > best) {
+            best = logits[i];
+            i_best = i;
+        }
+    }
+    *token_id = i_best;
+    const mx_candidate one = {.logit = best};
+    return check_finite(&(mx_candidates){.items = (mx_candidate[]){one}, .n = 1}, err);
+}
+
+mx_status mx_sampler_pick(mx_sampler *sampler, mx_sampler_scratch *scratch, const mx_sampler_input *input,
+                          int32_t *token_id, mx_error *err)
+{
+    const mx_sampling *s = &sampler->settings;
+    if (!input->allowed && input->n_banned == 0 && mx_sampling_is_plain_greedy(s)) {
+        return pick_best(scratch, input->logits, token_id, err);
+    }
+    mx_candidates c;
+    MX_TRY(mx_sampler_get_candidates(sampler, scratch, input, &c, err));
+    if (s->temperature == 0.0f) {
+        *token_id = c.items[0].token_id;
+        return MX_OK;
+    }
+    if (s->mirostat > 0) {
+        cut_surprising(sampler, scratch->n_vocab, &c);
+    }
+    const mx_candidate drawn = c.items[draw_index(sampler, &c)];
+    if (s->mirostat > 0) {
+        sampler->mirostat_mu -= s->mirostat_eta * (-log2f(drawn.p) - s->mirostat_tau);
+    }
+    *token_id = drawn.token_id;
     return MX_OK;
 }

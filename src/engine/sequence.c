@@ -25,7 +25,7 @@ mx_status mx_sequence_init(mx_sequence *sequence, mx_kv_pages *pool, int32_t max
     return MX_OK;
 }
 
-void mx_sequence_deinit(mx_sequence *sequence)
+void mx_sequence_drop_pages(mx_sequence *sequence)
 {
     assert(sequence->n_pages == 0 || sequence->pages);
     for (int32_t i = sequence->n_pages - 1; i >= 0; i--) {
@@ -33,7 +33,16 @@ void mx_sequence_deinit(mx_sequence *sequence)
     }
     if (sequence->slots) {
         mx_kv_pages_drop(sequence->slots, sequence->state_slot);
+        sequence->slots = NULL;
     }
+    sequence->n_pages = 0;
+    sequence->n_cached = 0;
+    sequence->n_in_tree = 0;
+}
+
+void mx_sequence_deinit(mx_sequence *sequence)
+{
+    mx_sequence_drop_pages(sequence);
     mx_free(sequence->tokens);
     mx_free(sequence->pages);
     *sequence = (mx_sequence){0};
@@ -69,4 +78,43 @@ mx_status mx_sequence_hold_slot(mx_sequence *sequence, mx_kv_pages *slots, mx_er
         sequence->slots = slots;
     }
     return MX_OK;
+}
+
+static int32_t last_in_tree(const mx_sequence *sequence)
+{
+    return sequence->n_in_tree > 0 ? sequence->pages[sequence->n_in_tree - 1] : MX_NO_PAGE;
+}
+
+int32_t mx_sequence_reuse(mx_sequence *sequence, mx_prefix_tree *tree, uint64_t key)
+{
+    const int32_t n_before = sequence->n_cached;
+    while (sequence->n_in_tree == sequence->n_pages && sequence->n_cached == sequence->n_pages * MX_PAGE_TOKENS &&
+           sequence->n_cached + MX_PAGE_TOKENS < sequence->n_tokens) {
+        const int32_t page =
+            mx_prefix_tree_find(tree, key, last_in_tree(sequence), sequence->tokens + sequence->n_cached);
+        if (page == MX_NO_PAGE) {
+            break;
+        }
+        mx_kv_pages_share(sequence->pool, page);
+        sequence->pages[sequence->n_pages++] = page;
+        sequence->n_in_tree++;
+        sequence->n_cached += MX_PAGE_TOKENS;
+    }
+    return sequence->n_cached - n_before;
+}
+
+void mx_sequence_publish(mx_sequence *sequence, mx_prefix_tree *tree, uint64_t key)
+{
+    while (sequence->n_in_tree < sequence->n_cached / MX_PAGE_TOKENS) {
+        const int32_t i = sequence->n_in_tree;
+        const int32_t own = sequence->pages[i];
+        const int32_t page =
+            mx_prefix_tree_add(tree, key, last_in_tree(sequence), sequence->tokens + i * MX_PAGE_TOKENS, own);
+        if (page != own) {
+            mx_kv_pages_share(sequence->pool, page);
+            mx_kv_pages_drop(sequence->pool, own);
+            sequence->pages[i] = page;
+        }
+        sequence->n_in_tree++;
+    }
 }

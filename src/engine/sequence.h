@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "engine/kv_pages.h"
+#include "engine/prefix_tree.h"
 
 typedef struct mx_sequence {
     mx_kv_pages *pool; /* borrowed */
@@ -19,6 +20,7 @@ typedef struct mx_sequence {
     int32_t n_tokens;
     int32_t n_cached;
     int32_t n_pages;
+    int32_t n_in_tree; /* pages from the first on that a prefix tree has, too */
     mx_kv_pages *slots; /* borrowed; NULL while no slot of recurrent state is held */
     int32_t state_slot;
 } mx_sequence;
@@ -39,5 +41,17 @@ mx_status mx_sequence_reserve(mx_sequence *sequence, int32_t n_positions, mx_err
 
 /* Holds a slot of recurrent state, until the end. MX_BUSY when there is none. */
 mx_status mx_sequence_hold_slot(mx_sequence *sequence, mx_kv_pages *slots, mx_error *err) MX_NODISCARD;
+
+/* Gives all pages and the slot back; the tokens stay, to be computed again. */
+void mx_sequence_drop_pages(mx_sequence *sequence);
+
+/* At the border of a page: takes over pages of the tree as long as they hold the tokens that come next, so that those
+ * need no computing. At least one known token is left to compute, or there would be no logits. Returns how many tokens
+ * were taken over. key as in mx_prefix_tree_find. */
+int32_t mx_sequence_reuse(mx_sequence *sequence, mx_prefix_tree *tree, uint64_t key);
+
+/* Offers the full pages of the cache to the tree. Where the tree has a page with the same text, that page takes the
+ * place of the sequence's own. */
+void mx_sequence_publish(mx_sequence *sequence, mx_prefix_tree *tree, uint64_t key);
 
 #endif

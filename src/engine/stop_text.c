@@ -39,13 +39,14 @@ void mx_stop_text_deinit(mx_stop_text *s)
 }
 
 /* Length of the longest stop string that ends at byte `end`, 0 for none. */
-static size_t longest_ending_at(const mx_stop_text *s, size_t end)
+static size_t longest_ending_at(mx_stop_text *s, size_t end)
 {
     size_t longest = 0;
     const mx_str text = {s->pending.data, end};
     for (size_t i = 0; i < s->n_stops; i++) {
         if (s->stops[i].len > longest && mx_str_ends_with(text, s->stops[i])) {
             longest = s->stops[i].len;
+            s->i_stop = (int32_t)i;
         }
     }
     return longest;

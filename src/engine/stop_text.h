@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -24,6 +25,7 @@ typedef struct mx_stop_text {
     size_t n_ready;  /* bytes of pending that may go out */
     size_t max_stop; /* bytes of the longest stop string */
     bool has_stopped;
+    int32_t i_stop; /* by which string */
 } mx_stop_text;
 
 /* Watches for `stops`, which must outlive the object.

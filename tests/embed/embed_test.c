@@ -116,6 +116,7 @@ static void check_generation(mlxcel_engine *engine, const mlxcel_tokens *prompt)
     sink first;
     sink s;
     memset(&greedy, 0, sizeof greedy);
+    greedy.n_struct_bytes = sizeof greedy;
     greedy.top_p = 1.0f;
     greedy.repeat_penalty = 1.0f;
     memset(&result, 0, sizeof result);
@@ -137,13 +138,13 @@ static void check_generation(mlxcel_engine *engine, const mlxcel_tokens *prompt)
           "an engine is as good as new for the next request");
 
     request = new_request(prompt, &s);
-    s.stop_after_pieces = 2;
-    check(mlxcel_generate(engine, &request, &result, &err) == MLXCEL_OK && s.n_pieces == 2 &&
+    s.stop_after_pieces = 1;
+    check(mlxcel_generate(engine, &request, &result, &err) == MLXCEL_OK && s.n_pieces == 1 &&
               result.finish == MLXCEL_FINISH_CANCELLED,
           "on_text stops");
     request = new_request(prompt, &s);
-    s.stop_after_asked = 5;
-    check(mlxcel_generate(engine, &request, &result, &err) == MLXCEL_OK && result.n_new_tokens <= 5 &&
+    s.n_asked = s.stop_after_asked = 5; /* the first time */
+    check(mlxcel_generate(engine, &request, &result, &err) == MLXCEL_OK && s.n_asked == 6 &&
               result.finish == MLXCEL_FINISH_CANCELLED,
           "should_stop stops");
 

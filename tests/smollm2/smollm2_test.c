@@ -133,7 +133,7 @@ static const float *advance(mx_sequence *seq, int32_t max_rows)
     const float *logits = NULL;
     while (seq->n_cached < seq->n_tokens) {
         const int32_t n_left = seq->n_tokens - seq->n_cached;
-        mx_step_part part = {.sequence = seq, .n_rows = MX_MIN(n_left, max_rows), .wants_logits = n_left <= max_rows};
+        mx_step_part part = {.sequence = seq, .n_rows = MX_MIN(n_left, max_rows), .n_logits = n_left <= max_rows};
         if (!MX_CHECK_OK(mx_engine_step(&engine, &part, 1, &err), &err)) {
             return NULL;
         }
@@ -244,7 +244,7 @@ MX_TEST(sequences_in_one_batch_do_not_see_each_other)
     if (begin(&b, second) && is_fine && wanted) {
         mx_step_part parts[] = {
             {.sequence = &a, .n_rows = 9},
-            {.sequence = &b, .n_rows = b.n_tokens, .wants_logits = true},
+            {.sequence = &b, .n_rows = b.n_tokens, .n_logits = 1},
         };
         if (MX_CHECK_OK(mx_engine_step(&engine, parts, 2, &err), &err)) {
             MX_CHECK(distance(parts[1].logits, wanted) < 1e-3);
