@@ -20,7 +20,7 @@ typedef struct mx_sequence {
     int32_t n_tokens;
     int32_t n_cached;
     int32_t n_pages;
-    int32_t n_in_tree; /* pages from the first on that a prefix tree has, too */
+    int32_t n_in_tree;  /* pages from the first on that a prefix tree has, too */
     mx_kv_pages *slots; /* borrowed; NULL while no slot of recurrent state is held */
     int32_t state_slot;
 } mx_sequence;
