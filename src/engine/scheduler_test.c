@@ -2,7 +2,7 @@
 #include "engine/scheduler.h"
 
 #include "base/mem.h"
-#include "engine/engine_bench.h"
+#include "tests/engine_bench.h"
 
 enum {
     N_CTX = 256,

@@ -1,6 +1,6 @@
 /* engine_bench.h - for tests: a tiny tokenizer, an engine on the fake executor, and jobs that collect their text. */
-#ifndef MX_ENGINE_ENGINE_BENCH_H
-#define MX_ENGINE_ENGINE_BENCH_H
+#ifndef MX_TESTS_ENGINE_BENCH_H
+#define MX_TESTS_ENGINE_BENCH_H
 
 #include "engine/fake_executor.h"
 #include "engine/scheduler.h"
