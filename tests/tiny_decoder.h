@@ -230,7 +230,7 @@ static inline mx_value tiny_build_blocks(mx_builder *b, const tiny_settings *s)
     }
     mx_builder_set_layer(b, -1);
     const mx_value x = mx_rmsnorm(b, mx_gather_samples(b, mx_stream(b)), "norm");
-    const mx_value y = mx_logits(b, x, s->is_tied ? "embed" : "head");
+    const mx_value y = mx_logits(b, x, s->is_tied ? "embed" : "head", false);
     return s->has_caps ? mx_softcap(b, mx_scale(b, y, 0.5f), 4.0f) : y;
 }
 

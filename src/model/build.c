@@ -29,7 +29,8 @@ static void add_ropes(mx_builder *b, const mx_model_config *c, int32_t n_ctx)
 
 static mx_value build_logits(mx_builder *b, const mx_model_config *c, mx_value x, bool has_lm_head)
 {
-    mx_value y = mx_logits(b, x, c->is_tied || !has_lm_head ? "embed_tokens" : "lm_head");
+    const bool is_tied = c->is_tied || !has_lm_head;
+    mx_value y = mx_logits(b, x, is_tied ? "embed_tokens" : "lm_head", c->has_head_bias && !is_tied);
     y = c->logit_scale != 0 ? mx_scale(b, y, (float)c->logit_scale) : y;
     return c->logit_softcap != 0 ? mx_softcap(b, y, (float)c->logit_softcap) : y;
 }

@@ -81,6 +81,8 @@ typedef enum mx_qk_norm {
     MX_QK_NORM_HEADS,        /* over each head, before it turns */
     MX_QK_NORM_TURNED_HEADS, /* the same, after */
     MX_QK_NORM_ROWS,         /* over all heads together, before they turn */
+    MX_QK_NORM_LAYER_HEADS,  /* LAYERNORM over each head, a weight and a bias for all */
+    MX_QK_NORM_LAYER_EACH,   /* the same, a weight for each head */
 } mx_qk_norm;
 
 typedef struct mx_model_config {
@@ -99,9 +101,11 @@ typedef struct mx_model_config {
     mx_activation act;
     bool has_plain_mlp;      /* up, activation, down: no gate */
     bool has_position_table; /* n_ctx learned positions are added to the embedding */
+    bool is_parallel;        /* the MLP reads what attention reads, not what it has added (mx_parallel_layer) */
     bool has_qkv_bias;
     bool has_o_bias;
     bool has_mlp_bias;
+    bool has_head_bias; /* of the lm_head */
     mx_qk_norm qk_norm;
     bool is_tied;             /* logits are products with the embedding */
     bool scales_embedding;    /* by sqrt(d_model) in bf16 (Gemma) */

@@ -14,6 +14,12 @@
         .theta = (theta_), .partial_factor = 1, .beta_fast = 32, .beta_slow = 1, .truncate = true \
     }
 
+/* The same of heads of which only a share turns. */
+#define MX_ROPE_PARTIAL(theta_, share_)                                                                  \
+    {                                                                                                    \
+        .theta = (theta_), .partial_factor = (share_), .beta_fast = 32, .beta_slow = 1, .truncate = true \
+    }
+
 /* Which rows of a fused matrix, and which elements of its bias, a weight is. */
 typedef enum mx_part {
     MX_PART_Q, /* all queries, then all keys, then all values, of the layer's heads */

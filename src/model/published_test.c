@@ -154,6 +154,83 @@ static const published models[] = {
      "\"mlp_bias\": false, \"num_attention_heads\": 16, \"num_hidden_layers\": 28, \"num_key_value_heads\": 8,"
      "\"rms_norm_eps\": 1e-08, \"rope_theta\": 20000.0, \"tie_word_embeddings\": false, \"vocab_size\": 64000}",
      "helium 28 x 2048/8192, 16 heads of 128 on 8, 0 slide by 0, rope 20000, act 0, tied 0, eos 2"},
+    /* microsoft/Phi-3-mini-4k-instruct */
+    {"{\"model_type\": \"phi3\", \"bos_token_id\": 1, \"eos_token_id\": 32000, \"hidden_act\": \"silu\", "
+     "\"hidden_size\": 3072, \"intermediate_size\": 8192, \"max_position_embeddings\": 4096, "
+     "\"num_attention_heads\": 32, \"num_hidden_layers\": 32, \"num_key_value_heads\": 32, "
+     "\"original_max_position_embeddings\": 4096, \"rms_norm_eps\": 1e-05, \"rope_scaling\": null, "
+     "\"rope_theta\": 10000.0, \"sliding_window\": 2047, \"tie_word_embeddings\": false, "
+     "\"attention_bias\": false, \"vocab_size\": 32064}",
+     "phi3 32 x 3072/8192, 32 heads of 96 on 32, 32 slide by 2047, rope 10000, act 0, tied 0, eos 32000"},
+    /* microsoft/phi-4 */
+    {"{\"model_type\": \"phi3\", \"eos_token_id\": 100265, \"hidden_act\": \"silu\", \"hidden_size\": "
+     "5120, \"intermediate_size\": 17920, \"max_position_embeddings\": 16384, "
+     "\"num_attention_heads\": 40, \"num_hidden_layers\": 40, \"num_key_value_heads\": 10, "
+     "\"original_max_position_embeddings\": 16384, \"rms_norm_eps\": 1e-05, \"rope_scaling\": null, "
+     "\"rope_theta\": 250000, \"sliding_window\": null, \"tie_word_embeddings\": false, "
+     "\"vocab_size\": 100352}",
+     "phi3 40 x 5120/17920, 40 heads of 128 on 10, 0 slide by 0, rope 250000, act 0, tied 0, eos 100265"},
+    /* microsoft/phi-2 */
+    {"{\"model_type\": \"phi\", \"eos_token_id\": 50256, \"hidden_act\": \"gelu_new\", \"hidden_size\": "
+     "2560, \"intermediate_size\": 10240, \"layer_norm_eps\": 1e-05, \"max_position_embeddings\": "
+     "2048, \"num_attention_heads\": 32, \"num_hidden_layers\": 32, \"num_key_value_heads\": 32, "
+     "\"partial_rotary_factor\": 0.4, \"qk_layernorm\": false, \"rope_scaling\": null, \"rope_theta\":"
+     " 10000.0, \"tie_word_embeddings\": false, \"vocab_size\": 51200}",
+     "phi 32 x 2560/10240, 32 heads of 80 on 32, 0 slide by 0, rope 10000, act 2, tied 0, eos 50256"},
+    /* stabilityai/stablelm-2-zephyr-1_6b */
+    {"{\"model_type\": \"stablelm\", \"eos_token_id\": 100257, \"hidden_act\": \"silu\", \"hidden_size\": "
+     "2048, \"intermediate_size\": 5632, \"layer_norm_eps\": 1e-05, \"max_position_embeddings\": "
+     "4096, \"num_attention_heads\": 32, \"num_hidden_layers\": 24, \"num_key_value_heads\": 32, "
+     "\"partial_rotary_factor\": 0.25, \"rope_theta\": 10000, \"tie_word_embeddings\": false, "
+     "\"use_qkv_bias\": true, \"vocab_size\": 100352}",
+     "stablelm 24 x 2048/5632, 32 heads of 64 on 32, 0 slide by 0, rope 10000, act 0, tied 0, eos 100257"},
+    /* bigcode/starcoder2-3b */
+    {"{\"model_type\": \"starcoder2\", \"eos_token_id\": 0, \"hidden_act\": \"gelu_pytorch_tanh\", "
+     "\"hidden_size\": 3072, \"intermediate_size\": 12288, \"max_position_embeddings\": 16384, "
+     "\"norm_epsilon\": 1e-05, \"num_attention_heads\": 24, \"num_hidden_layers\": 30, "
+     "\"num_key_value_heads\": 2, \"rope_theta\": 999999.4420358813, \"sliding_window\": 4096, "
+     "\"use_bias\": true, \"vocab_size\": 49152}",
+     "starcoder2 30 x 3072/12288, 24 heads of 128 on 2, 30 slide by 4096, rope 999999, act 2, tied 1, eos 0"},
+    /* openai-community/gpt2 */
+    {"{\"model_type\": \"gpt2\", \"activation_function\": \"gelu_new\", \"bos_token_id\": 50256, "
+     "\"eos_token_id\": 50256, \"layer_norm_epsilon\": 1e-05, \"n_ctx\": 1024, \"n_embd\": 768, "
+     "\"n_head\": 12, \"n_layer\": 12, \"n_positions\": 1024, \"vocab_size\": 50257}",
+     "gpt2 12 x 768/3072, 12 heads of 64 on 12, 0 slide by 0, rope 10000, 12 without, act 2, tied 1, eos 50256"},
+    /* bigcode/starcoder */
+    {"{\"model_type\": \"gpt_bigcode\", \"activation_function\": \"gelu\", "
+     "\"attention_softmax_in_fp32\": true, \"eos_token_id\": 0, \"layer_norm_epsilon\": 1e-05, "
+     "\"multi_query\": true, \"n_embd\": 6144, \"n_head\": 48, \"n_inner\": 24576, \"n_layer\": 40, "
+     "\"n_positions\": 8192, \"scale_attn_weights\": true, \"vocab_size\": 49152}",
+     "gpt_bigcode 40 x 6144/24576, 48 heads of 128 on 1, 0 slide by 0, rope 10000, 40 without, act 1, tied 1, eos 0"},
+    /* EleutherAI/pythia-1.4b */
+    {"{\"model_type\": \"gpt_neox\", \"eos_token_id\": 0, \"hidden_act\": \"gelu\", \"hidden_size\": 2048,"
+     " \"intermediate_size\": 8192, \"layer_norm_eps\": 1e-05, \"max_position_embeddings\": 2048, "
+     "\"num_attention_heads\": 16, \"num_hidden_layers\": 24, \"rotary_emb_base\": 10000, "
+     "\"rotary_pct\": 0.25, \"tie_word_embeddings\": false, \"use_parallel_residual\": true, "
+     "\"vocab_size\": 50304}",
+     "gpt_neox 24 x 2048/8192, 16 heads of 128 on 16, 0 slide by 0, rope 10000, act 1, tied 0, eos 0"},
+    /* nvidia/Nemotron-Mini-4B-Instruct */
+    {"{\"model_type\": \"nemotron\", \"attention_bias\": false, \"eos_token_id\": 3, \"head_dim\": 128, "
+     "\"hidden_act\": \"relu2\", \"hidden_size\": 3072, \"intermediate_size\": 9216, "
+     "\"max_position_embeddings\": 4096, \"mlp_bias\": false, \"norm_eps\": 1e-05, "
+     "\"num_attention_heads\": 24, \"num_hidden_layers\": 32, \"num_key_value_heads\": 8, "
+     "\"partial_rotary_factor\": 0.5, \"rope_theta\": 10000.0, \"tie_word_embeddings\": false, "
+     "\"vocab_size\": 256000}",
+     "nemotron 32 x 3072/9216, 24 heads of 128 on 8, 0 slide by 0, rope 10000, act 5, tied 0, eos 3"},
+    /* internlm/internlm2_5-7b-chat */
+    {"{\"model_type\": \"internlm2\", \"bias\": false, \"eos_token_id\": 2, \"hidden_act\": \"silu\", "
+     "\"hidden_size\": 4096, \"intermediate_size\": 14336, \"max_position_embeddings\": 32768, "
+     "\"num_attention_heads\": 32, \"num_hidden_layers\": 32, \"num_key_value_heads\": 8, "
+     "\"rms_norm_eps\": 1e-05, \"rope_scaling\": {\"type\": \"dynamic\", \"factor\": 2.0}, \"rope_theta\":"
+     " 1000000, \"tie_word_embeddings\": false, \"vocab_size\": 92544}",
+     "internlm2 32 x 4096/14336, 32 heads of 128 on 8, 0 slide by 0, rope 1000000, act 0, tied 0, eos 2"},
+    /* internlm/internlm3-8b-instruct */
+    {"{\"model_type\": \"internlm3\", \"bias\": false, \"eos_token_id\": [2, 128131], \"head_dim\": 128,"
+     " \"hidden_act\": \"silu\", \"hidden_size\": 4096, \"intermediate_size\": 10240, "
+     "\"max_position_embeddings\": 32768, \"num_attention_heads\": 32, \"num_hidden_layers\": 48, "
+     "\"num_key_value_heads\": 2, \"qkv_bias\": false, \"rms_norm_eps\": 1e-05, \"rope_scaling\": "
+     "{\"factor\": 6.0, \"rope_type\": \"dynamic\"}, \"rope_theta\": 50000000, \"vocab_size\": 128512}",
+     "internlm3 48 x 4096/10240, 32 heads of 128 on 2, 0 slide by 0, rope 50000000, act 0, tied 0, eos 2 128131"},
 };
 
 /* One line of what was read. */

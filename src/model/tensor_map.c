@@ -37,7 +37,7 @@ static mx_str full_path(mx_tensor_map *map, mx_str path)
         const mx_str rest = mx_str_slice(path, layers.len, path.len);
         return mx_str_from(mx_arena_printf(&map->arena, "%s%s%.*s", stem->body, stem->layers, MX_STR_ARG(rest)));
     }
-    const char *start = mx_str_eq_cstr(path, "lm_head") ? stem->head : stem->body;
+    const char *start = mx_str_starts_with(path, MX_STR("lm_head")) ? stem->head : stem->body; /* or its bias */
     return mx_str_from(mx_arena_printf(&map->arena, "%s%.*s", start, MX_STR_ARG(path)));
 }
 

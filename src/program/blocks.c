@@ -80,23 +80,43 @@ static mx_value norm_groups(mx_builder *b, mx_value x, const char *path, int64_t
     return emit(b, op, same(b, x), path ? path : "norm");
 }
 
-static mx_value layernorm(mx_builder *b, mx_value x, const char *path)
+/* Without a weight yet. */
+static mx_op layernorm_op(const mx_builder *b, mx_value x, int64_t n_group_cols)
 {
-    const int64_t n_cols = mx_builder_view_value(b, x)->n_cols;
     mx_op op = op_of(b, MX_OP_LAYERNORM, x);
     op.u.norm = (mx_norm_params){
         .weight = MX_NO_WEIGHT,
         .eps = b->shape.norm_eps,
         .weight_offset = b->shape.norm_weight_offset,
-        .n_group_cols = n_cols,
+        .n_group_cols = n_group_cols,
         .is_centered = true,
         .bias = MX_NO_WEIGHT,
     };
+    return op;
+}
+
+static mx_value layernorm(mx_builder *b, mx_value x, const char *path)
+{
+    const int64_t n_cols = mx_builder_view_value(b, x)->n_cols;
+    mx_op op = layernorm_op(b, x, n_cols);
     if (b->shape.norm != MX_NORM_LAYER_BARE) {
         op.u.norm.weight = mx_builder_weight(b, path, "", 1, 1, n_cols);
     }
     if (b->shape.norm == MX_NORM_LAYER_BIAS) {
         op.u.norm.bias = mx_builder_weight(b, path, ".bias", 1, 1, n_cols);
+    }
+    return emit(b, op, same(b, x), path);
+}
+
+mx_value mx_layernorm_heads(mx_builder *b, mx_value x, const char *path, bool is_shared)
+{
+    const int64_t head_dim = b->shape.head_dim;
+    mx_op op = layernorm_op(b, x, head_dim);
+    if (is_shared) {
+        op.u.norm.weight = mx_builder_weight(b, path, "", 1, 1, head_dim);
+        op.u.norm.bias = mx_builder_weight(b, path, ".bias", 1, 1, head_dim);
+    } else {
+        op.u.norm.weight = mx_builder_weight(b, path, "", mx_builder_view_value(b, x)->n_cols / head_dim, 1, head_dim);
     }
     return emit(b, op, same(b, x), path);
 }
@@ -131,9 +151,9 @@ mx_value mx_linear(mx_builder *b, mx_value x, const char *path, int64_t n_out, b
     return linear_named(b, x, path, n_out, has_bias, path);
 }
 
-mx_value mx_logits(mx_builder *b, mx_value x, const char *path)
+mx_value mx_logits(mx_builder *b, mx_value x, const char *path, bool has_bias)
 {
-    return linear_named(b, x, path, b->shape.n_vocab, false, "logits");
+    return linear_named(b, x, path, b->shape.n_vocab, has_bias, "logits");
 }
 
 /* "<path>.<name>" for the parts of a block. */

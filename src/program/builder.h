@@ -106,6 +106,10 @@ mx_value mx_gather_samples(mx_builder *b, mx_value x);
 mx_value mx_rmsnorm(mx_builder *b, mx_value x, const char *path);
 mx_value mx_rmsnorm_heads(mx_builder *b, mx_value x, const char *path);
 
+/* Mean and variance over each head's columns: one weight and bias for all heads, or a weight for each head and no bias.
+ */
+mx_value mx_layernorm_heads(mx_builder *b, mx_value x, const char *path, bool is_shared);
+
 /* The norm that the shape names, over whole rows. */
 mx_value mx_norm(mx_builder *b, mx_value x, const char *path);
 
@@ -113,7 +117,7 @@ mx_value mx_norm(mx_builder *b, mx_value x, const char *path);
 mx_value mx_linear(mx_builder *b, mx_value x, const char *path, int64_t n_out, bool has_bias);
 
 /* The program's output: mx_linear with the table at `path`, [S, n_vocab], under the name "logits". */
-mx_value mx_logits(mx_builder *b, mx_value x, const char *path);
+mx_value mx_logits(mx_builder *b, mx_value x, const char *path, bool has_bias);
 
 /* `<path>.q_proj`, `.k_proj`, `.v_proj`. */
 mx_qkv mx_linear_qkv(mx_builder *b, mx_value x, const char *path, bool has_bias);

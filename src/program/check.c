@@ -99,10 +99,14 @@ static const char *check_norm_op(const mx_program *p, const mx_op *op)
     }
     const int64_t n_cols = info_of(p, op->in[0])->n_cols;
     const int64_t n_group_cols = op->u.norm.n_group_cols;
+    mx_norm_params norm = op->u.norm;
     if (n_group_cols < 1 || n_cols % n_group_cols != 0 || !same_shape(p, op->in[0], op->out[0])) {
         return "the groups do not divide the columns, or shapes differ";
     }
-    return check_norm(p, &op->u.norm, n_group_cols);
+    if (norm.is_centered && mx_norm_has_group_weights(p, &norm, n_cols / n_group_cols)) {
+        norm.weight = MX_NO_WEIGHT; /* which fits */
+    }
+    return check_norm(p, &norm, n_group_cols);
 }
 
 static const char *check_unary(const mx_program *p, const mx_op *op)

@@ -43,6 +43,15 @@ mx_op mx_op_of(mx_op_kind kind, int32_t i_layer)
     return op;
 }
 
+bool mx_norm_has_group_weights(const mx_program *p, const mx_norm_params *norm, int64_t n_groups)
+{
+    if (norm->weight < 0 || norm->weight >= p->n_weights || n_groups == 1) {
+        return false;
+    }
+    const mx_weight *w = &p->weights[norm->weight];
+    return w->n_experts * w->n_rows == n_groups && w->n_cols == norm->n_group_cols;
+}
+
 void mx_program_deinit(mx_program *program)
 {
     mx_arena_deinit(&program->arena);

@@ -80,7 +80,7 @@ typedef struct mx_position_params {
 } mx_position_params;
 
 typedef struct mx_norm_params {
-    int32_t weight; /* [n_group_cols], or MX_NO_WEIGHT for a plain normalisation */
+    int32_t weight; /* [n_group_cols], of LAYERNORM also [n_groups, n_group_cols]; MX_NO_WEIGHT for a plain one */
     float eps;
     float weight_offset;  /* 0, or 1 for Gemma's (1 + w) */
     int64_t n_group_cols; /* columns normalised together: n_cols, or head_dim for norms on heads */
@@ -289,6 +289,9 @@ mx_op mx_op_of(mx_op_kind kind, int32_t i_layer);
 
 /* Bytes of the states of one sequence; 0 for a program without recurrent layers. */
 int64_t mx_program_state_bytes(const mx_program *program);
+
+/* Whether each of the n_groups groups of a LAYERNORM has a weight of its own. */
+bool mx_norm_has_group_weights(const mx_program *program, const mx_norm_params *norm, int64_t n_groups);
 
 /* Frees the program's lists. A zeroed program is fine. */
 void mx_program_deinit(mx_program *program);

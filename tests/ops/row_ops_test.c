@@ -49,6 +49,15 @@ static void set_layernorm(rig *r, mx_op *op, const float **weight)
     op->u.norm.bias = rig_random_vector(r, 24, &layernorm_bias);
 }
 
+/* A weight for each of three groups, as the columns of one vector. */
+static void set_group_layernorm(rig *r, mx_op *op, const float **weight)
+{
+    set_layernorm(r, op, weight);
+    op->u.norm.weight = rig_random_vector(r, 72, weight);
+    r->program.weights[op->u.norm.weight].n_experts = 3;
+    r->program.weights[op->u.norm.weight].n_cols = 24;
+}
+
 static void set_bare_layernorm(rig *r, mx_op *op, const float **weight)
 {
     set_bare_norm(r, op, weight);
@@ -85,6 +94,15 @@ static void true_layernorm(const mx_op *op, const double *a, const double *b, co
     true_norm(op, centered, b, weight, y, n);
     for (int64_t c = 0; layernorm_bias && c < n; c++) {
         y[c] += (double)layernorm_bias[c % n_group];
+    }
+}
+
+static void true_group_layernorm(const mx_op *op, const double *a, const double *b, const float *weight, double *y,
+                                 int64_t n)
+{
+    const int64_t n_group = op->u.norm.n_group_cols;
+    for (int64_t i = 0; i < n; i += n_group) {
+        true_layernorm(op, a + i, b, weight + i, y + i, n_group);
     }
 }
 
@@ -204,6 +222,7 @@ static const row_case op_cases[] = {
     {"SCALE", MX_OP_SCALE, 1, 1, set_factor, true_scale},
     {"SOFTCAP", MX_OP_SOFTCAP, 1, 17, set_factor, true_softcap},
     {"LAYERNORM in groups", MX_OP_LAYERNORM, 1, 72, set_layernorm, true_layernorm},
+    {"LAYERNORM with weights by group", MX_OP_LAYERNORM, 1, 72, set_group_layernorm, true_group_layernorm},
     {"LAYERNORM without a weight", MX_OP_LAYERNORM, 1, 75, set_bare_layernorm, true_layernorm},
     {"GLU with SiLU", MX_OP_GLU, 2, 64, set_silu, true_glu},
     {"GLU with GELU", MX_OP_GLU, 2, 33, set_gelu, true_glu},

@@ -25,7 +25,7 @@ mx_value mx_add_residual(mx_builder *b, const mx_model_config *c, mx_value x, mx
  *   prenorm    y = x + A(N(x)), y + M(N(y))          Llama and most others
  *   postnorm   y = x + N(A(x)), y + N(M(y))          OLMo 2
  *   sandwich   y = x + N(A(N(x))), y + N(M(N(y)))    Gemma 2
- *   parallel   x + A(N(x)) + M(N(x))                 Command R */
+ *   parallel   x + A(N(x)) + M(N(x))                 Command R, Phi-2 */
 void mx_prenorm_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer);
 void mx_postnorm_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer);
 void mx_sandwich_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer);

@@ -37,6 +37,9 @@ mx_value mx_self_attention(mx_builder *b, const mx_model_config *c, int32_t i_la
     } else if (c->qk_norm == MX_QK_NORM_ROWS) {
         t.q = mx_rmsnorm(b, t.q, "self_attn.q_norm");
         t.k = mx_rmsnorm(b, t.k, "self_attn.k_norm");
+    } else if (c->qk_norm == MX_QK_NORM_LAYER_HEADS || c->qk_norm == MX_QK_NORM_LAYER_EACH) {
+        t.q = mx_layernorm_heads(b, t.q, "self_attn.q_norm", c->qk_norm == MX_QK_NORM_LAYER_HEADS);
+        t.k = mx_layernorm_heads(b, t.k, "self_attn.k_norm", c->qk_norm == MX_QK_NORM_LAYER_HEADS);
     }
     return mx_linear(b, mx_layer_attention(b, c, i_layer, t), "self_attn.o_proj", c->d_model, c->has_o_bias);
 }

@@ -90,9 +90,10 @@ extern "C" __global__ void __launch_bounds__(256) layernorm(const __grid_constan
         squares += v * v;
     }
     const float factor = rsqrtf(block_sum(squares, shared) / (float)p.n_cols + p.eps);
+    const float *w = p.w ? p.w + (int64_t)(blockIdx.x % p.n_weights) * p.n_cols : 0;
     for (int32_t c = threadIdx.x; c < p.n_cols; c += blockDim.x) {
         const float v = (load_f32(p.x + first + c) - mean) * factor;
-        p.y[first + c] = v * (p.w ? p.w[c] + p.weight_offset : 1.0f) + (p.bias ? p.bias[c] : 0.0f);
+        p.y[first + c] = v * (w ? w[c] + p.weight_offset : 1.0f) + (p.bias ? p.bias[c] : 0.0f);
     }
 }
 

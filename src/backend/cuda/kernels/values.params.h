@@ -60,13 +60,13 @@ MX_PARAMS_SIZE(rmsnorm_params, 40);
  */
 typedef struct layernorm_params {
     MX_DEVPTR(const float) x;
-    MX_DEVPTR(const float) w;    /* [n_cols] or null */
+    MX_DEVPTR(const float) w;    /* [n_weights, n_cols] or null */
     MX_DEVPTR(const float) bias; /* [n_cols] or null */
     MX_DEVPTR(float) y;          /* may be x */
     int32_t n_cols;
     float eps;
     float weight_offset;
-    int32_t reserved;
+    int32_t n_weights; /* groups in a row, where each has its own, or 1 */
 } layernorm_params;
 MX_PARAMS_SIZE(layernorm_params, 48);
 

@@ -128,6 +128,7 @@ mx_status mx_cuda_layernorm_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_
 {
     (void)data;
     const mx_norm_params *p = &op->u.norm;
+    const int64_t n_in_row = mx_cuda_n_cols(cuda, op->in[0]) / p->n_group_cols;
     layernorm_params params = {
         .x = mx_cuda_value(cuda, op->in[0]),
         .w = mx_cuda_vector(cuda, p->weight),
@@ -136,8 +137,9 @@ mx_status mx_cuda_layernorm_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_
         .n_cols = (int32_t)p->n_group_cols,
         .eps = p->eps,
         .weight_offset = p->weight_offset,
+        .n_weights = mx_norm_has_group_weights(cuda->program, p, n_in_row) ? (int32_t)n_in_row : 1,
     };
-    const int64_t n_groups = mx_cuda_n_rows(cuda, op->in[0]) * (mx_cuda_n_cols(cuda, op->in[0]) / p->n_group_cols);
+    const int64_t n_groups = mx_cuda_n_rows(cuda, op->in[0]) * n_in_row;
     return launch_blocks(cuda, MX_CUDA_layernorm, n_groups, p->n_group_cols > 512 ? 256 : 32, 0, &params, err);
 }
 
