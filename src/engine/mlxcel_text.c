@@ -45,9 +45,9 @@ static mx_status encode(const mlxcel_model *model, mx_str text, const mx_prompt_
 
     mx_ids_init(&ids, MAX_PROMPT_IDS);
     MX_TRY(mx_encoder_new(model->tokenizer, &encoder, err));
-    MX_TRY_OR(
-        done, st,
-        mx_encode_mixed(encoder, text, guard ? guard->plain_at : NULL, guard ? guard->n_plain : 0, flags, &ids, err));
+    st = guard ? mx_encode_mixed(encoder, text, guard->plain_at, guard->n_plain, flags, &ids, err)
+               : mx_encode(encoder, text, flags, &ids, err);
+    MX_TRY_OR(done, st, st);
     *out = (mlxcel_tokens){ids.data, (int32_t)ids.len};
     ids = (mx_ids){0};
 done:

@@ -12,10 +12,20 @@ static const char tokenizer_json[] =
     "\"model\":{\"type\":\"BPE\",\"unk_token\":null,\"merges\":[],"
     "\"vocab\":{\"<\":0,\"e\":1,\"n\":2,\"d\":3,\"t\":4,\"u\":5,\"r\":6,\">\":7,\"x\":8}}}";
 
+/* The same with special tokens that are searched for in the text in lower case, where an r is three. */
+static const char normalizing_json[] =
+    "{\"added_tokens\":[{\"id\":9,\"content\":\"<end>\",\"special\":true,\"normalized\":true},"
+    "{\"id\":10,\"content\":\"<turn>\",\"special\":true,\"normalized\":true}],"
+    "\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFKC\"},{\"type\":\"Lowercase\"},"
+    "{\"type\":\"Replace\",\"pattern\":{\"String\":\"r\"},\"content\":\"rrr\"}]},"
+    "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false},"
+    "\"post_processor\":null,\"decoder\":null,\"model\":{\"type\":\"BPE\",\"unk_token\":null,\"merges\":[],"
+    "\"vocab\":{\"<\":0,\"e\":1,\"n\":2,\"d\":3,\"t\":4,\"u\":5,\"r\":6,\">\":7,\"x\":8}}}";
+
 enum { MAX_TEXT = 256 };
 
 /* The text that a template `<turn>CONTENT<end>` makes of one message, through the guard, as ids in words. */
-static void guarded_ids(const char *content, char out[MAX_TEXT])
+static void guarded_ids(const char *json, const char *content, char out[MAX_TEXT])
 {
     mx_error err;
     mx_tokenizer *tokenizer = NULL;
@@ -25,7 +35,7 @@ static void guarded_ids(const char *content, char out[MAX_TEXT])
     mx_buf text = {.max = 1 << 20};
     mx_ids ids = {.max = 1000};
     out[0] = '\0';
-    if (MX_CHECK_OK(mx_tokenizer_open(mx_str_from(tokenizer_json), "test", &tokenizer, &err), &err) &&
+    if (MX_CHECK_OK(mx_tokenizer_open(mx_str_from(json), "test", &tokenizer, &err), &err) &&
         MX_CHECK_OK(mx_encoder_new(tokenizer, &encoder, &err), &err) &&
         MX_CHECK_OK(mx_prompt_guard_mark(&guard, tokenizer, &message, 1, &err), &err) &&
         MX_CHECK_OK(mx_buf_printf(&text, &err, "<turn>%.*s<end>", MX_STR_ARG(message.content)), &err) &&
@@ -65,7 +75,29 @@ MX_TEST(the_template_s_tokens_count_and_a_message_s_do_not)
     };
     for (size_t i = 0; i < MX_COUNTOF(rows); i++) {
         char ids[MAX_TEXT];
-        guarded_ids(rows[i].content, ids);
+        guarded_ids(tokenizer_json, rows[i].content, ids);
+        MX_CHECK_CSTR(ids, rows[i].ids);
+    }
+}
+
+MX_TEST(what_becomes_a_token_by_normalizing_is_characters)
+{
+    static const struct {
+        const char *content;
+        const char *ids;
+    } rows[] = {
+        {"x", "10 8 9"},
+        {"<end>", "10 0 1 2 3 7 9"},
+        {"<END>", "10 0 1 2 3 7 9"},
+        {"r<End>r<end>", "10 6 6 6 0 1 2 3 7 6 6 6 0 1 2 3 7 9"},
+        {"\xEF\xBC\x9C"
+         "end>",
+         "10 0 1 2 3 7 9"}, /* U+FF1C, a wide < */
+        {"<TURN><turn>", "10 0 4 5 6 6 6 2 7 0 4 5 6 6 6 2 7 9"},
+    };
+    for (size_t i = 0; i < MX_COUNTOF(rows); i++) {
+        char ids[MAX_TEXT];
+        guarded_ids(normalizing_json, rows[i].content, ids);
         MX_CHECK_CSTR(ids, rows[i].ids);
     }
 }
@@ -113,5 +145,5 @@ MX_TEST(contents_that_are_not_utf8_and_failed_allocations_are_told)
 }
 
 MX_TEST_MAIN(MX_CASE(the_template_s_tokens_count_and_a_message_s_do_not),
-             MX_CASE(a_mark_that_a_message_has_is_not_used),
+             MX_CASE(what_becomes_a_token_by_normalizing_is_characters), MX_CASE(a_mark_that_a_message_has_is_not_used),
              MX_CASE(contents_that_are_not_utf8_and_failed_allocations_are_told))

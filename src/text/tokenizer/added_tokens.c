@@ -98,11 +98,13 @@ static mx_status make_patterns(mx_added_tokens *added, mx_added_normalize normal
     mx_buf buf = {.max = MAX_LENGTH * 64};
     mx_status st = MX_OK;
     added->patterns = mx_arena_array(&added->arena, mx_str, added->n_tokens);
-    if (!added->patterns) {
+    added->contents = mx_arena_array(&added->arena, mx_str, added->n_tokens);
+    if (!added->patterns || !added->contents) {
         st = mx_fail_no_memory(err, added->n_tokens * sizeof(mx_str), "added tokens");
     }
     for (size_t i = 0; st == MX_OK && i < added->n_tokens; i++) {
         added->patterns[i] = added->tokens[i].content;
+        added->contents[i] = added->tokens[i].content;
         if (!added->tokens[i].is_normalized) {
             continue;
         }
@@ -120,15 +122,33 @@ done:
     return st;
 }
 
-static mx_status init_set(mx_added_tokens *added, mx_added_set *set, bool is_normalized, mx_error *err)
+typedef bool (*token_choice)(const mx_added_token *token);
+
+static bool is_searched_as_given(const mx_added_token *token)
+{
+    return !token->is_normalized;
+}
+
+static bool is_searched_normalized(const mx_added_token *token)
+{
+    return token->is_normalized;
+}
+
+static bool is_special_and_normalized(const mx_added_token *token)
+{
+    return token->is_special && token->is_normalized;
+}
+
+static mx_status init_set(mx_added_tokens *added, mx_added_set *set, const mx_str *patterns, token_choice is_chosen,
+                          mx_error *err)
 {
     mx_arena scratch = {.max_bytes = ARENA_MAX};
     mx_trie_key *keys = mx_arena_array(&scratch, mx_trie_key, added->n_tokens);
     mx_status st = keys ? MX_OK : mx_fail_no_memory(err, added->n_tokens * sizeof *keys, "added tokens");
     size_t n = 0;
     for (size_t i = 0; st == MX_OK && i < added->n_tokens; i++) {
-        const mx_str pattern = added->patterns[i];
-        if (added->tokens[i].is_normalized != is_normalized || pattern.len == 0) {
+        const mx_str pattern = patterns[i];
+        if (!is_chosen(&added->tokens[i]) || pattern.len == 0) {
             continue;
         }
         char *reversed = mx_arena_alloc(&scratch, pattern.len);
@@ -141,7 +161,7 @@ static mx_status init_set(mx_added_tokens *added, mx_added_set *set, bool is_nor
         }
         keys[n++] = (mx_trie_key){{reversed, pattern.len}, (int32_t)i};
     }
-    set->patterns = added->patterns;
+    set->patterns = patterns;
     if (st == MX_OK) {
         st = mx_trie_init(&set->trie, keys, n, err);
     }
@@ -162,8 +182,9 @@ mx_status mx_added_init(mx_added_tokens *added, yyjson_val *list, const mx_vocab
     mx_status st = read_list(added, list, vocab, err);
     MX_TRY_OR(done, st, st);
     MX_TRY_OR(done, st, make_patterns(added, normalize, ctx, err));
-    MX_TRY_OR(done, st, init_set(added, &added->plain, false, err));
-    MX_TRY_OR(done, st, init_set(added, &added->normalized, true, err));
+    MX_TRY_OR(done, st, init_set(added, &added->plain, added->patterns, is_searched_as_given, err));
+    MX_TRY_OR(done, st, init_set(added, &added->normalized, added->patterns, is_searched_normalized, err));
+    MX_TRY_OR(done, st, init_set(added, &added->spelled, added->contents, is_special_and_normalized, err));
 done:
     if (st != MX_OK) {
         mx_added_deinit(added);
@@ -175,6 +196,7 @@ void mx_added_deinit(mx_added_tokens *added)
 {
     mx_trie_deinit(&added->plain.trie);
     mx_trie_deinit(&added->normalized.trie);
+    mx_trie_deinit(&added->spelled.trie);
     mx_strmap_deinit(&added->by_content);
     mx_arena_deinit(&added->arena);
     *added = (mx_added_tokens){0};
@@ -271,6 +293,39 @@ static bool is_plain(mx_added_walk *walk, size_t start)
     return walk->n_plain > 0 && *walk->plain_at == at;
 }
 
+/* Whether this special token may end here, the places that are asked for rising. */
+static bool may_end(mx_added_walk *walk, size_t end, uint32_t i_token)
+{
+    while (walk->n_spelled > 0 && walk->spelled->end < end) {
+        walk->spelled++;
+        walk->n_spelled--;
+    }
+    return !walk->must_be_spelled ||
+           (walk->n_spelled > 0 && walk->spelled->end == end && walk->spelled->i_token == i_token);
+}
+
+/* Whether a special token does not count here. */
+static bool is_no_token(mx_added_walk *walk, size_t start, size_t end, uint32_t i_token)
+{
+    return !walk->with_special || is_plain(walk, start) || !may_end(walk, end, i_token);
+}
+
+bool mx_added_next_spelled(mx_added_walk *walk, mx_added_end *out)
+{
+    while (walk->n_hits) {
+        const mx_added_hit hit = walk->hits[--walk->n_hits];
+        if (hit.start < walk->matched) {
+            continue;
+        }
+        walk->matched = hit.start + walk->set->patterns[hit.i_token].len;
+        if (!is_plain(walk, hit.start)) {
+            *out = (mx_added_end){walk->matched, hit.i_token};
+            return true;
+        }
+    }
+    return false;
+}
+
 bool mx_added_next(mx_added_walk *walk, mx_added_part *part)
 {
     if (walk->has_token) {
@@ -287,7 +342,7 @@ bool mx_added_next(mx_added_walk *walk, mx_added_part *part)
             continue; /* inside the match before */
         }
         walk->matched = end;
-        if ((token->is_special && (!walk->with_special || is_plain(walk, start))) ||
+        if ((token->is_special && is_no_token(walk, start, end, hit.i_token)) ||
             (token->is_single_word && !stands_alone(walk, start, end))) {
             continue;
         }

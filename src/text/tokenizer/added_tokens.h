@@ -34,6 +34,8 @@ typedef struct mx_added_tokens {
     size_t n_new;         /* tokens that the vocabulary lacks */
     mx_strmap by_content; /* content -> id */
     mx_added_set plain, normalized;
+    mx_str *contents;     /* in arena; [n_tokens] of the tokens */
+    mx_added_set spelled; /* the contents of special tokens that are normalized */
 } mx_added_tokens;
 
 /* Normalizes a token's content for the search: appends to out. */
@@ -54,6 +56,12 @@ typedef struct mx_added_part {
     int32_t id;
 } mx_added_part;
 
+/* The end of a token in a text. */
+typedef struct mx_added_end {
+    size_t end;
+    uint32_t i_token;
+} mx_added_end;
+
 /* A walk over the parts of a text in order. */
 typedef struct mx_added_walk {
     const mx_added_tokens *added;
@@ -64,6 +72,9 @@ typedef struct mx_added_walk {
     const size_t *plain_at; /* [n_plain] rising: where no special token begins; borrowed */
     size_t n_plain;
     size_t text_at;              /* where the text begins in the one whose bytes plain_at counts */
+    bool must_be_spelled;        /* special tokens count only where `spelled` says that one ends */
+    const mx_added_end *spelled; /* [n_spelled] rising; borrowed */
+    size_t n_spelled;
     const mx_added_hit *hits;    /* by falling start */
     size_t n_hits;               /* left */
     size_t matched;              /* the search's place: hits before it are over */
@@ -76,6 +87,9 @@ typedef struct mx_added_walk {
 /* Finds all tokens of a set in the text; the hits live in *hits (an array of *cap, owned by the caller). MX_NO_MEMORY.
  */
 mx_status mx_added_begin(mx_added_walk *walk, mx_added_hit **hits, size_t *cap, mx_error *err) MX_NODISCARD;
+
+/* The next token that the text spells where it is not plain, instead of parts; false at the end. */
+bool mx_added_next_spelled(mx_added_walk *walk, mx_added_end *out);
 
 /* The next part; false at the end. Parts are not empty. */
 bool mx_added_next(mx_added_walk *walk, mx_added_part *part);

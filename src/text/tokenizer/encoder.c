@@ -32,10 +32,14 @@ struct mx_encoder {
     mx_buf stage_bufs[MX_PRETOKENIZER_MAX_STAGES];
     mx_model_scratch model;
     hit_list plain, normalized;
+    mx_added_end *spelled; /* owned; [n_spelled] where special tokens may end in a normalized stretch */
+    size_t n_spelled;
+    size_t spelled_cap;
     mx_buf repaired;        /* the text, where it was not UTF-8 */
     mx_ids *out;            /* of the current call */
     mx_str text;            /* of the current call */
     bool with_special;      /* of the current call */
+    bool is_mixed;          /* the text of the current call is a user's in part */
     const size_t *plain_at; /* [n_plain] of the current call */
     size_t n_plain;
     bool cuts; /* pieces may be cut where no merge crosses */
@@ -74,6 +78,7 @@ void mx_encoder_free(mx_encoder *enc)
     mx_buf_deinit(&enc->repaired);
     mx_free(enc->plain.hits);
     mx_free(enc->normalized.hits);
+    mx_free(enc->spelled);
     mx_free(enc->cache);
     mx_free(enc);
 }
@@ -141,13 +146,8 @@ static mx_status pretokenize(mx_encoder *enc, mx_piece piece, mx_error *err)
 
 static mx_status normalize(mx_encoder *enc, mx_piece piece, mx_error *err);
 
-/* Cuts the added tokens of a set out of a piece; what lies between them goes to `next`. */
-static mx_status cut_out(mx_encoder *enc, const mx_added_set *set, hit_list *list, mx_piece piece,
-                         mx_status (*next)(mx_encoder *enc, mx_piece piece, mx_error *err), mx_error *err)
+static mx_added_walk walk_over(const mx_encoder *enc, const mx_added_set *set, mx_piece piece)
 {
-    if (set->trie.n_nodes == 0) {
-        return next(enc, piece, err);
-    }
     mx_added_walk walk = {.added = &enc->tok->added,
                           .set = set,
                           .unicode = &enc->tok->unicode,
@@ -159,6 +159,22 @@ static mx_status cut_out(mx_encoder *enc, const mx_added_set *set, hit_list *lis
         walk.plain_at = enc->plain_at;
         walk.n_plain = enc->n_plain;
     }
+    return walk;
+}
+
+/* Cuts the added tokens of a set out of a piece; what lies between them goes to `next`. */
+static mx_status cut_out(mx_encoder *enc, const mx_added_set *set, hit_list *list, mx_piece piece,
+                         mx_status (*next)(mx_encoder *enc, mx_piece piece, mx_error *err), mx_error *err)
+{
+    if (set->trie.n_nodes == 0) {
+        return next(enc, piece, err);
+    }
+    mx_added_walk walk = walk_over(enc, set, piece);
+    if (set == &enc->tok->added.normalized && enc->is_mixed) {
+        walk.must_be_spelled = true;
+        walk.spelled = enc->spelled;
+        walk.n_spelled = enc->n_spelled;
+    }
     mx_added_part part;
     MX_TRY(mx_added_begin(&walk, &list->hits, &list->cap, err));
     while (mx_added_next(&walk, &part)) {
@@ -168,9 +184,35 @@ static mx_status cut_out(mx_encoder *enc, const mx_added_set *set, hit_list *lis
     return MX_OK;
 }
 
+/* Where the special tokens that the piece spells end in the normalized piece, so that what a user wrote becomes none by
+ * normalizing: there ends the normalized text up to each. This takes time for each of them that is linear in the
+ * piece, and few tokenizers have such tokens. */
+static mx_status find_spelled(mx_encoder *enc, mx_piece piece, mx_error *err)
+{
+    mx_added_end at;
+    mx_added_walk walk = walk_over(enc, &enc->tok->added.spelled, piece);
+    enc->n_spelled = 0;
+    MX_TRY(mx_added_begin(&walk, &enc->normalized.hits, &enc->normalized.cap, err));
+    while (mx_added_next_spelled(&walk, &at)) {
+        mx_piece normalized;
+        MX_TRY(mx_normalize(&enc->normalizer, part_of(piece, 0, at.end), &normalized, err));
+        mx_added_end *grown =
+            mx_array_grow(enc->spelled, &enc->spelled_cap, enc->n_spelled + 1, sizeof *grown, MX_TOKENIZER_MAX_TEXT);
+        if (!grown) {
+            return mx_fail_no_memory(err, enc->n_spelled * sizeof *grown, "special tokens in a text");
+        }
+        enc->spelled = grown;
+        enc->spelled[enc->n_spelled++] = (mx_added_end){normalized.len, at.i_token};
+    }
+    return MX_OK;
+}
+
 static mx_status normalize(mx_encoder *enc, mx_piece piece, mx_error *err)
 {
     mx_piece normalized;
+    if (enc->is_mixed) {
+        MX_TRY(find_spelled(enc, piece, err));
+    }
     MX_TRY(mx_normalize(&enc->normalizer, piece, &normalized, err));
     return cut_out(enc, &enc->tok->added.normalized, &enc->normalized, normalized, pretokenize, err);
 }
@@ -206,13 +248,7 @@ static mx_status encode_items(mx_encoder *enc, mx_str text, bool with_tokens, mx
     return MX_OK;
 }
 
-mx_status mx_encode(mx_encoder *enc, mx_str text, unsigned flags, mx_ids *out, mx_error *err)
-{
-    return mx_encode_mixed(enc, text, NULL, 0, flags, out, err);
-}
-
-mx_status mx_encode_mixed(mx_encoder *enc, mx_str text, const size_t *plain_at, size_t n_plain, unsigned flags,
-                          mx_ids *out, mx_error *err)
+static mx_status encode(mx_encoder *enc, mx_str text, unsigned flags, mx_ids *out, mx_error *err)
 {
     if (text.len > MX_TOKENIZER_MAX_TEXT) {
         return mx_fail(err, MX_INVALID, "a text of %zu bytes is longer than %zu", text.len, MX_TOKENIZER_MAX_TEXT);
@@ -221,11 +257,9 @@ mx_status mx_encode_mixed(mx_encoder *enc, mx_str text, const size_t *plain_at, 
         enc->repaired.len = 0;
         MX_TRY(mx_utf8_append_lossy(&enc->repaired, text, err));
         text = mx_buf_view(&enc->repaired);
-        n_plain = 0;
+        enc->n_plain = 0;
     }
     enc->text = text;
-    enc->plain_at = plain_at;
-    enc->n_plain = n_plain;
     const size_t n_before = out->len;
     enc->out = out;
     enc->with_special = flags & MX_ENCODE_SPECIAL;
@@ -236,4 +270,20 @@ mx_status mx_encode_mixed(mx_encoder *enc, mx_str text, const size_t *plain_at, 
         out->len = n_before;
     }
     return st;
+}
+
+mx_status mx_encode(mx_encoder *enc, mx_str text, unsigned flags, mx_ids *out, mx_error *err)
+{
+    enc->is_mixed = false;
+    enc->n_plain = 0;
+    return encode(enc, text, flags, out, err);
+}
+
+mx_status mx_encode_mixed(mx_encoder *enc, mx_str text, const size_t *plain_at, size_t n_plain, unsigned flags,
+                          mx_ids *out, mx_error *err)
+{
+    enc->is_mixed = true;
+    enc->plain_at = plain_at;
+    enc->n_plain = n_plain;
+    return encode(enc, text, flags, out, err);
 }

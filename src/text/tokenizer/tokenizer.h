@@ -115,8 +115,8 @@ mx_status mx_encode(mx_encoder *enc, mx_str text, unsigned flags, mx_ids *out, m
 
 /* The same for a text that is a user's in part: with MX_ENCODE_SPECIAL, no special token is found that begins at one of
  * the bytes plain_at [n_plain], which rise. A chat template's own tokens count so, while those that a message spells
- * are characters like any others. Special tokens that are searched for in the normalized text are found all the same
- * where normalizing changes the text: places in it are not places in the text. plain_at is not used for a text that is
+ * are characters like any others. Special tokens that are searched for in the normalized text count only where the
+ * text itself spells them, too: what becomes one by normalizing is characters. plain_at is not used for a text that is
  * not UTF-8. */
 mx_status mx_encode_mixed(mx_encoder *enc, mx_str text, const size_t *plain_at, size_t n_plain, unsigned flags,
                           mx_ids *out, mx_error *err) MX_NODISCARD;
