@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 /* From now on the first Ctrl-C (SIGINT, SIGTERM, closing of a Windows console) sets the flag and the second ends the
- * process as if nothing were installed. A reader that goes away makes writes fail instead of ending the process. */
+ * process as if nothing were installed. What the parent process has had ignored stays ignored. A reader that goes away
+ * makes writes fail instead of ending the process. */
 void mx_signal_install(void);
 
 /* True once an interrupt has come. Safe from any thread. */

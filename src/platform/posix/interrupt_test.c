@@ -8,8 +8,34 @@
 #include "platform/signal.h"
 #include "tests/test.h"
 
+/* Who runs this test may have had them ignored. */
+static void stop_ignoring(void)
+{
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+}
+
+MX_TEST(an_interrupt_that_is_ignored_stays_so)
+{
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        stop_ignoring();
+        signal(SIGINT, SIG_IGN);
+        mx_signal_install();
+        raise(SIGINT);
+        const bool was_ignored = !mx_signal_is_interrupted();
+        raise(SIGTERM);
+        _exit(was_ignored && mx_signal_is_interrupted() ? 7 : 8);
+    }
+    int status = 0;
+    MX_CHECK(waitpid(child, &status, 0) == child);
+    MX_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
 MX_TEST(the_first_interrupt_sets_the_flag)
 {
+    stop_ignoring();
     mx_signal_install();
     MX_CHECK(!mx_signal_is_interrupted());
     raise(SIGINT);
@@ -26,6 +52,7 @@ MX_TEST(the_second_interrupt_ends_the_process)
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
+        stop_ignoring();
         mx_signal_install();
         raise(SIGINT);
         raise(SIGINT);
@@ -100,6 +127,7 @@ MX_TEST(an_interrupt_ends_the_wait_for_input)
         memset(&action, 0, sizeof action);
         action.sa_handler = on_tick;
         sigaction(SIGALRM, &action, NULL);
+        stop_ignoring();
         mx_signal_install();
         dup2(pipe_ends[0], STDIN_FILENO);
         setitimer(ITIMER_REAL, &every_10_ms, NULL);
@@ -112,6 +140,7 @@ MX_TEST(an_interrupt_ends_the_wait_for_input)
     close(pipe_ends[1]);
 }
 
-MX_TEST_MAIN(MX_CASE(the_first_interrupt_sets_the_flag), MX_CASE(the_second_interrupt_ends_the_process),
+MX_TEST_MAIN(MX_CASE(an_interrupt_that_is_ignored_stays_so), MX_CASE(the_first_interrupt_sets_the_flag),
+             MX_CASE(the_second_interrupt_ends_the_process),
              MX_CASE(a_reader_that_has_gone_away_is_an_error_and_not_the_end),
              MX_CASE(standard_input_is_read_to_its_end_or_cap), MX_CASE(an_interrupt_ends_the_wait_for_input))

@@ -15,14 +15,24 @@ static void on_interrupt(int number)
     mx_atomic_store_u32(&interrupted, 1);
 }
 
-static void install_interrupt(void)
+/* Who started us in the background, or under nohup, has had signals ignored: they stay so. */
+static void catch_signal(int number)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
+    if (sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN) {
+        return;
+    }
+    memset(&action, 0, sizeof action);
     action.sa_handler = on_interrupt;
     action.sa_flags = SA_RESETHAND;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    sigaction(number, &action, NULL);
+}
+
+static void install_interrupt(void)
+{
+    catch_signal(SIGINT);
+    catch_signal(SIGTERM);
 }
 
 void mx_signal_install(void)
