@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "cli/text_io.h"
 #include "platform/args.h"
+#include "platform/map.h"
 
 #define MAX_ARGUMENT_BYTES ((size_t)64 << 20)
 
@@ -62,6 +63,7 @@ int main(int argc, char **argv)
     mx_error err;
     mx_arena arena;
     mx_arena_init(&arena, MAX_ARGUMENT_BYTES);
+    mx_map_report_faults("mlxcel: ", MX_EXIT_FAILED);
     const int code =
         mx_args_get(&arena, &argc, &argv, &err) == MX_OK ? run_command(argc, argv, &arena) : mx_cli_fail(&err);
     mx_arena_deinit(&arena);

@@ -81,7 +81,8 @@ mx_status mx_cli_read_text(const mx_cli_options *options, mx_buf *out, mx_error 
         mx_buf_init(out, MAX_TEXT_BYTES);
         MX_TRY(mx_buf_append(out, mx_str_from(options->prompt), err));
     } else {
-        MX_TRY(options->file ? mx_file_read(options->file, MAX_TEXT_BYTES, out, err) : read_stdin(options, out, err));
+        MX_TRY(options->file ? mx_file_read_any(options->file, MAX_TEXT_BYTES, out, err)
+                             : read_stdin(options, out, err));
         if (out->len > 0 && out->data[out->len - 1] == '\n') {
             out->len -= out->len > 1 && out->data[out->len - 2] == '\r' ? 2 : 1;
         }

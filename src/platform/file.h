@@ -27,8 +27,12 @@ mx_file_kind mx_file_kind_at(const char *path);
 mx_status mx_file_size(const char *path, int64_t *n_bytes, mx_error *err) MX_NODISCARD;
 
 /* Reads a whole file. *out is set to a new buffer, which the caller frees (also after a failure).
- * MX_FORMAT when the file has more than max_bytes, MX_NO_MEMORY, and as above. */
+ * MX_FORMAT when the file has more than max_bytes, MX_NO_MEMORY, and as above: MX_IO, too, for what is no regular file,
+ * since a pipe or a device might never come to an end. */
 mx_status mx_file_read(const char *path, size_t max_bytes, mx_buf *out, mx_error *err) MX_NODISCARD;
+
+/* The same for what a user names and may be anything: a pipe or a terminal is read to its end, if it takes for ever. */
+mx_status mx_file_read_any(const char *path, size_t max_bytes, mx_buf *out, mx_error *err) MX_NODISCARD;
 
 /* Makes or replaces a file with these bytes. */
 mx_status mx_file_write(const char *path, mx_str bytes, mx_error *err) MX_NODISCARD;

@@ -74,9 +74,9 @@ MX_TEST(refuses_to_read_or_map_a_folder)
     mx_map map;
     int64_t n_bytes;
     mx_tmpdir_open(&dir);
-    MX_CHECK(mx_file_read(dir.path, 100, &buf, &err) != MX_OK);
+    MX_CHECK_FAILS(mx_file_read(dir.path, 100, &buf, &err), MX_IO, &err, "not a regular file but a folder");
     mx_buf_deinit(&buf);
-    MX_CHECK(mx_map_open(dir.path, &map, &err) != MX_OK);
+    MX_CHECK_FAILS(mx_map_open(dir.path, &map, &err), MX_IO, &err, "not a regular file but a folder");
     MX_CHECK_FAILS(mx_file_size(dir.path, &n_bytes, &err), MX_IO, &err, "not a regular file");
     MX_CHECK_I64(mx_file_kind_at(dir.path), MX_FILE_DIR);
     mx_tmpdir_close(&dir);

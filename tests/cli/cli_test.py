@@ -333,6 +333,16 @@ def control_characters_of_files_stay_out_of_messages(cli):
         check(not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in done.err[:-1]), repr(done.err))
 
 
+def pipes_among_the_files_are_named_at_once(cli):
+    if cli.is_wine:
+        raise Skip("Windows has no pipes among files")
+    for name in ("config.json", "tokenizer.json", "model.safetensors"):
+        model = cli.broken(f"pipe-{name}")
+        (model / name).unlink()
+        os.mkfifo(model / name)
+        check_failure(cli.generate("-p", "a", model=model), 1, name, "not a regular file but a pipe")
+
+
 def missing_files_are_named(cli):
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
         model = cli.broken("without-" + name)
@@ -573,6 +583,7 @@ def main():
         del arguments[at:at + 2]
     command = [*arguments[1:], arguments[0]]
     counts = {"passed": 0, "failed": 0, "skipped": 0}
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # else our children ignore it where we do
     probe = subprocess.run([*command, "version"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S)
     if probe.returncode != 0:
         print(f"{' '.join(command)} does not run: {probe.stderr.decode(errors='replace')}\n0 passed, 1 failed")

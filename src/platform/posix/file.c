@@ -32,13 +32,23 @@ mx_status mx_file_size(const char *path, int64_t *n_bytes, mx_error *err)
         return mx_fail_os(err, "look at", path);
     }
     if (!S_ISREG(info.st_mode)) {
-        return mx_fail(err, MX_IO, "%s is not a regular file", path);
+        return mx_io_fail_kind(path, info.st_mode, err);
     }
     *n_bytes = (int64_t)info.st_size;
     return MX_OK;
 }
 
 mx_status mx_file_read(const char *path, size_t max_bytes, mx_buf *out, mx_error *err)
+{
+    int fd;
+    mx_buf_init(out, max_bytes);
+    MX_TRY(mx_io_open_regular(path, &fd, NULL, err));
+    const mx_status st = mx_io_read_all(fd, path, MX_FORMAT, out, err);
+    close(fd);
+    return st;
+}
+
+mx_status mx_file_read_any(const char *path, size_t max_bytes, mx_buf *out, mx_error *err)
 {
     mx_buf_init(out, max_bytes);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -2,11 +2,44 @@
 #include "platform/posix/io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "platform/os_error.h"
 #include "platform/signal.h"
+
+mx_status mx_io_fail_kind(const char *path, unsigned mode, mx_error *err)
+{
+    const char *kind = S_ISDIR(mode)    ? "a folder"
+                       : S_ISFIFO(mode) ? "a pipe"
+                       : S_ISSOCK(mode) ? "a socket"
+                                        : "a device";
+    return mx_fail(err, MX_IO, "%s is not a regular file but %s", path, kind);
+}
+
+mx_status mx_io_open_regular(const char *path, int *fd, int64_t *n_bytes, mx_error *err)
+{
+    struct stat info;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0) {
+        return mx_fail_os(err, "open", path);
+    }
+    mx_status st = MX_OK;
+    if (fstat(*fd, &info) != 0) {
+        st = mx_fail_os(err, "look at", path);
+    } else if (!S_ISREG(info.st_mode)) {
+        st = mx_io_fail_kind(path, info.st_mode, err);
+    } else if (n_bytes) {
+        *n_bytes = (int64_t)info.st_size;
+    }
+    if (st != MX_OK) {
+        close(*fd);
+        *fd = -1;
+    }
+    return st;
+}
 
 /* Whether the last call is to be made again: it waited in vain, or could not wait. A program that shares our standard
  * streams may have made them non-blocking, for us as well. */

@@ -40,7 +40,7 @@ mx_status mx_file_size(const char *path, int64_t *n_bytes, mx_error *err)
     if (!get_attributes(wide, &data)) {
         st = mx_fail_os(err, "look at", path);
     } else if (data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) {
-        st = mx_fail(err, MX_IO, "%s is not a regular file", path);
+        st = mx_fail(err, MX_IO, "%s is not a regular file but a folder", path);
     } else {
         *n_bytes = (int64_t)((uint64_t)data.nFileSizeHigh << 32 | data.nFileSizeLow);
     }
@@ -49,6 +49,17 @@ mx_status mx_file_size(const char *path, int64_t *n_bytes, mx_error *err)
 }
 
 mx_status mx_file_read(const char *path, size_t max_bytes, mx_buf *out, mx_error *err)
+{
+    HANDLE file;
+    mx_buf_init(out, max_bytes);
+    MX_TRY(mx_io_open_regular(path, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, FILE_FLAG_SEQUENTIAL_SCAN,
+                              &file, err));
+    const mx_status st = mx_io_read_all(file, path, MX_FORMAT, out, err);
+    CloseHandle(file);
+    return st;
+}
+
+mx_status mx_file_read_any(const char *path, size_t max_bytes, mx_buf *out, mx_error *err)
 {
     wchar_t *wide = NULL;
     mx_buf_init(out, max_bytes);

@@ -1,9 +1,41 @@
 /* io.c - ReadFile and WriteFile until everything has gone through. */
 #include "platform/windows/io.h"
 
+#include "base/mem.h"
 #include "platform/os_error.h"
+#include "platform/windows/wide.h"
 
 #define MAX_PART ((size_t)1 << 20) /* a call's count is 32 bits, and pipes dislike large ones */
+
+static bool is_folder(const wchar_t *wide)
+{
+    const DWORD attributes = GetFileAttributesW(wide);
+    return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY);
+}
+
+mx_status mx_io_open_regular(const char *path, DWORD share, DWORD flags, HANDLE *out, mx_error *err)
+{
+    wchar_t *wide = NULL;
+    mx_status st = MX_OK;
+    *out = INVALID_HANDLE_VALUE;
+    MX_TRY(mx_wide_from_path(path, &wide, err));
+    *out = CreateFileW(wide, GENERIC_READ, share, NULL, OPEN_EXISTING, flags, NULL);
+    if (*out == INVALID_HANDLE_VALUE) {
+        const DWORD code = GetLastError();
+        if (is_folder(wide)) { /* which the system calls a lack of rights */
+            st = mx_fail(err, MX_IO, "%s is not a regular file but a folder", path);
+        } else {
+            SetLastError(code);
+            st = mx_fail_os(err, "open", path);
+        }
+    } else if (GetFileType(*out) != FILE_TYPE_DISK) {
+        st = mx_fail(err, MX_IO, "%s is not a regular file but a pipe or a device", path);
+        CloseHandle(*out);
+        *out = INVALID_HANDLE_VALUE;
+    }
+    mx_free(wide);
+    return st;
+}
 
 mx_status mx_io_read_all(HANDLE handle, const char *name, mx_status too_large, mx_buf *out, mx_error *err)
 {

@@ -3,9 +3,8 @@
 
 #include <windows.h>
 
-#include "base/mem.h"
 #include "platform/os_error.h"
-#include "platform/windows/wide.h"
+#include "platform/windows/io.h"
 
 static const uint8_t empty_file[1];
 
@@ -35,14 +34,8 @@ static mx_status map_handle(HANDLE file, const char *path, mx_map *out, mx_error
 mx_status mx_map_open(const char *path, mx_map *out, mx_error *err)
 {
     *out = (mx_map){0};
-    wchar_t *wide = NULL;
-    MX_TRY(mx_wide_from_path(path, &wide, err));
-    HANDLE file = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
-                              FILE_ATTRIBUTE_NORMAL, NULL);
-    mx_free(wide);
-    if (file == INVALID_HANDLE_VALUE) {
-        return mx_fail_os(err, "open", path);
-    }
+    HANDLE file;
+    MX_TRY(mx_io_open_regular(path, FILE_SHARE_READ | FILE_SHARE_DELETE, FILE_ATTRIBUTE_NORMAL, &file, err));
     const mx_status st = map_handle(file, path, out, err);
     CloseHandle(file);
     return st;
@@ -54,4 +47,10 @@ void mx_map_close(mx_map *map)
         UnmapViewOfFile(map->data);
     }
     *map = (mx_map){0};
+}
+
+void mx_map_report_faults(const char *prefix, int exit_code)
+{
+    (void)prefix;
+    (void)exit_code;
 }
