@@ -303,6 +303,35 @@ MX_TEST(linear_is_right_in_every_format)
     }
 }
 
+/* As MLX has it: 0x7f and 0xff of mxfp8 are no numbers, and no product with their row is one. */
+MX_TEST(a_code_that_is_no_number_spoils_its_row_alone)
+{
+    static linear_case c;
+    mx_executor_options options[MAX_VARIANTS];
+    mx_error err = {0};
+    enum { N_ROWS = 37, N_COLS = 96, N_TOKENS = 3 };
+    c = (linear_case){.formats = {&formats[20]}, .n_cols = N_COLS};
+    MX_CHECK(formats[20].quant.mode == MX_QUANT_MXFP8);
+    rig_init(&c.r, 150);
+    add_linear(&c, (const int64_t[]){N_ROWS}, 1, false, false, false);
+    uint8_t *codes = (uint8_t *)(uintptr_t)c.r.program.weights[c.op->u.linear.weights[0]].data;
+    codes[5 * N_COLS + 95] = 0xff;
+    codes[36 * N_COLS + 40] = 0x7f;
+    const int32_t n = list_variants(options);
+    for (int32_t i = 0; i < n; i++) {
+        MX_CHECK_OK(rig_open(&c.r, c.outs[0], &options[i], &err), &err);
+        rig_forget(&c.r);
+        rig_add_tokens(&c.r, 0, N_TOKENS);
+        MX_CHECK_OK(rig_run(&c.r, &err), &err);
+        const float *y = mx_executor_view_logits(c.r.executor);
+        for (int32_t j = 0; j < N_TOKENS * N_ROWS; j++) {
+            MX_CHECK(isnan(y[j]) == (j % N_ROWS == 5 || j % N_ROWS == 36));
+        }
+        rig_close(&c.r);
+    }
+    rig_deinit(&c.r);
+}
+
 MX_TEST(linear_with_a_norm_and_a_glu_is_right)
 {
     for (size_t i = 0; i < MX_COUNTOF(formats); i += 3) {
@@ -387,7 +416,8 @@ MX_TEST(relative_error_is_that_of_the_mode)
     rig_deinit(&c.r);
 }
 
-MX_TEST_MAIN(MX_CASE(linear_is_right_in_every_format), MX_CASE(linear_with_a_norm_and_a_glu_is_right),
+MX_TEST_MAIN(MX_CASE(linear_is_right_in_every_format), MX_CASE(a_code_that_is_no_number_spoils_its_row_alone),
+             MX_CASE(linear_with_a_norm_and_a_glu_is_right),
              MX_CASE(linear_with_a_layernorm_and_an_activation_is_right),
              MX_CASE(linears_of_mixed_formats_share_their_input), MX_CASE(experts_are_right_plain_and_with_a_glu),
              MX_CASE(relative_error_is_that_of_the_mode))

@@ -145,6 +145,18 @@ static uint16_t float_mode_scale(const mx_weight *w, uint8_t byte)
     return mx_bf16_from_f32(w->quant.mode == MX_QUANT_MXFP8 ? scale : scale * 0.5f);
 }
 
+/* Whether a group of mxfp8 codes has one that is no number. The kernels do not look for those: they read 480 there. */
+static bool has_nan_code(const mx_weight *w, int64_t source_row, int64_t first, int32_t n)
+{
+    const uint8_t *codes = mx_weight_row(w, source_row) + first;
+    for (int32_t i = 0; i < n; i++) {
+        if ((codes[i] & 127) == 127) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The scales and biases of group g of row `row`; returns the place where the group's codes start. */
 static uint8_t *write_scales(const mx_packed *packed, const mx_weight *w, uint8_t *dst, int64_t source_row, int64_t g,
                              int32_t row)
@@ -156,7 +168,10 @@ static uint8_t *write_scales(const mx_packed *packed, const mx_weight *w, uint8_
         memcpy(dst + (size_t)(MX_TILE_ROWS + row) * size, w->biases + at, size);
         return dst + 2 * MX_TILE_ROWS * size;
     }
-    const uint16_t scale = float_mode_scale(w, w->scales[at]);
+    uint16_t scale = float_mode_scale(w, w->scales[at]);
+    if (w->quant.mode == MX_QUANT_MXFP8 && has_nan_code(w, source_row, g * packed->group, packed->group)) {
+        scale = mx_bf16_from_f32(NAN); /* products with this row are none either way */
+    }
     memcpy(dst + (size_t)row * size, &scale, size);
     return dst + MX_TILE_ROWS * size;
 }
