@@ -160,7 +160,6 @@ static inline mx_value tiny_recurrence(mx_builder *b, mx_value x)
                                    .has_silu = true};
     const mx_value c = mx_causal_conv(b, &conv);
     const mx_value gate = mx_slice(b, in, mx_columns_from(48, 2), 2, "mix.gate");
-    const mx_value beta = mx_slice(b, in, mx_columns_from(50, 2), 2, "mix.beta");
     const int32_t decay = mx_builder_numbers(b, "mix.decay", "", 1, 2);
     const mx_delta_params delta = {.n_k_heads = 1,
                                    .n_v_heads = 2,
@@ -169,6 +168,8 @@ static inline mx_value tiny_recurrence(mx_builder *b, mx_value x)
                                    .q = mx_columns_from(0, 8),
                                    .k = mx_columns_from(8, 8),
                                    .v = mx_columns_from(16, 16),
+                                   .gate = mx_columns_from(0, 2),
+                                   .beta = mx_columns_from(50, 2),
                                    .a_log = decay,
                                    .dt_bias = MX_NO_WEIGHT,
                                    .q_scale = 0.35f};
@@ -184,7 +185,7 @@ static inline mx_value tiny_recurrence(mx_builder *b, mx_value x)
                                .skip = MX_NO_WEIGHT,
                                .dt_bias = MX_NO_WEIGHT,
                                .dt_max = 10.0f};
-    const mx_value y = mx_delta_rule(b, &(mx_delta_inputs){c, c, c, gate, beta}, delta, "mix.delta");
+    const mx_value y = mx_delta_rule(b, &(mx_delta_inputs){c, c, c, gate, in}, delta, "mix.delta");
     const mx_value z = mx_ssm_scan(b, &(mx_ssm_inputs){c, in, c, c}, ssm, "mix.scan");
     return mx_add(b, mx_linear(b, y, "mix.out_proj", TINY_MODEL, false),
                   mx_linear(b, z, "mix.scan_proj", TINY_MODEL, false));

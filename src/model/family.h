@@ -28,6 +28,8 @@ typedef enum mx_part {
     MX_PART_GROUP_Q, /* for each key head: the queries that read it, the key, the value */
     MX_PART_GROUP_K,
     MX_PART_GROUP_V,
+    MX_PART_HEAD_Q, /* for each query head: its query, and the gate on its output */
+    MX_PART_HEAD_GATE,
     MX_PART_FIRST_HALF, /* gate and up */
     MX_PART_SECOND_HALF,
 } mx_part;

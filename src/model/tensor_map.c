@@ -17,10 +17,17 @@ static const mx_stem usual_stems[] = {
 
 /* Tensors that a text model has no use for: a piece of the name tells. */
 static const char *const harmless[] = {
-    "rotary_emb.inv_freq",                      /* tables that old transformers saved, */
-    ".attn.bias",          ".attn.masked_bias", /* among them GPT-2's and GPT-NeoX's causal masks */
-    ".attention.bias",     ".attention.masked_bias", ".mtp_layers.", /* that draft the tokens after the next (MiMo) */
-    "vision_tower.",       "multi_modal_projector.", "lm_head.",     /* of a tied model: the embedding again */
+    "rotary_emb.inv_freq", /* tables that old transformers saved, */
+    ".attn.bias",
+    ".attn.masked_bias", /* among them GPT-2's and GPT-NeoX's causal masks */
+    ".attention.bias",
+    ".attention.masked_bias",
+    ".mtp_layers.", /* that draft the tokens after the next (MiMo), */
+    "mtp.",         /* and the same of Qwen */
+    "vision_tower.",
+    "model.visual.",
+    "multi_modal_projector.",
+    "lm_head.", /* of a tied model: the embedding again */
 };
 
 static mx_status fail_memory(mx_error *err)
@@ -225,6 +232,8 @@ static part_rows rows_of_part(mx_part part, const mx_layer_config *layer, int64_
     case MX_PART_GROUP_Q: return (part_rows){0, layer->n_kv_heads, group, group + 2 * dim, n_all};
     case MX_PART_GROUP_K: return (part_rows){group, layer->n_kv_heads, dim, group + 2 * dim, n_all};
     case MX_PART_GROUP_V: return (part_rows){group + dim, layer->n_kv_heads, dim, group + 2 * dim, n_all};
+    case MX_PART_HEAD_Q: return (part_rows){0, layer->n_heads, dim, 2 * dim, 2 * n_q};
+    case MX_PART_HEAD_GATE: return (part_rows){dim, layer->n_heads, dim, 2 * dim, 2 * n_q};
     case MX_PART_FIRST_HALF: return (part_rows){0, 1, n_rows / 2, n_rows / 2, n_rows / 2 * 2};
     case MX_PART_SECOND_HALF: return (part_rows){n_rows / 2, 1, n_rows / 2, n_rows / 2, n_rows / 2 * 2};
     }

@@ -37,6 +37,30 @@ mx_value mx_slice(mx_builder *b, mx_value x, mx_columns view, int64_t n_cols, co
     return emit(b, &op, n_cols, name);
 }
 
+mx_value mx_rmsnorm_groups(mx_builder *b, mx_value x, const char *path, int64_t n_group_cols, float eps, bool is_wide)
+{
+    mx_op op = mx_builder_op(b, MX_OP_RMSNORM);
+    const int64_t n_cols = mx_builder_view_value(b, x)->n_cols;
+    op.in[0] = x;
+    op.u.norm = (mx_norm_params){
+        .weight = path ? mx_builder_numbers(b, path, "", 1, is_wide ? n_cols : n_group_cols) : MX_NO_WEIGHT,
+        .eps = eps,
+        .n_group_cols = n_group_cols,
+        .is_wide = is_wide && n_group_cols != n_cols,
+        .bias = MX_NO_WEIGHT,
+    };
+    return emit(b, &op, n_cols, path ? path : "norm");
+}
+
+mx_value mx_gate(mx_builder *b, mx_value gate, mx_value x, mx_activation act, const char *name)
+{
+    mx_op op = mx_builder_op(b, MX_OP_GLU);
+    op.in[0] = gate;
+    op.in[1] = x;
+    op.u.glu.act = act;
+    return emit(b, &op, mx_builder_view_value(b, x)->n_cols, name);
+}
+
 mx_value mx_causal_conv(mx_builder *b, const mx_conv_settings *s)
 {
     mx_op op = mx_builder_op(b, MX_OP_CAUSAL_CONV);

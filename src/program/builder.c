@@ -204,6 +204,18 @@ int32_t mx_builder_weight(mx_builder *b, const char *path, const char *suffix, i
     return place;
 }
 
+bool mx_builder_probe(mx_builder *b, const char *path, mx_weight *out)
+{
+    const char *full = mx_builder_is_ok(b) ? full_path(b, path, "") : NULL;
+    mx_error ignored = {0};
+    return full && b->source.resolve(b->source.object, mx_str_from(full), out, &ignored) == MX_OK;
+}
+
+void mx_builder_set_norm_offset(mx_builder *b, float offset)
+{
+    b->shape.norm_weight_offset = offset;
+}
+
 void mx_builder_set_layer(mx_builder *b, int32_t i_layer)
 {
     b->i_layer = i_layer;

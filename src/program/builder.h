@@ -156,6 +156,20 @@ mx_value mx_softcap(mx_builder *b, mx_value x, float factor);
  * between them: the small weights of convolutions and decays. */
 int32_t mx_builder_numbers(mx_builder *b, const char *path, const char *suffix, int64_t n_rows, int64_t n_cols);
 
+/* The weight at `path`, if there is one, without making it a part of the program: how a checkpoint stores it may tell
+ * what a family has to know. */
+bool mx_builder_probe(mx_builder *b, const char *path, mx_weight *out);
+
+/* Replaces norm_weight_offset of the shape for the norms that follow. */
+void mx_builder_set_norm_offset(mx_builder *b, float offset);
+
+/* Root-mean-square norm over groups of n_group_cols with plain weights, whatever norm_weight_offset is: one for all
+ * groups, or with is_wide one for every column. path NULL: without weights. */
+mx_value mx_rmsnorm_groups(mx_builder *b, mx_value x, const char *path, int64_t n_group_cols, float eps, bool is_wide);
+
+/* act(gate) * x. */
+mx_value mx_gate(mx_builder *b, mx_value gate, mx_value x, mx_activation act, const char *name);
+
 /* The view of n columns from `first` on. */
 mx_columns mx_columns_from(int64_t first, int64_t n);
 

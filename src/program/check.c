@@ -47,8 +47,8 @@ static bool is_vector(const mx_program *p, int32_t weight, int64_t n_experts, in
 
 static const char *check_norm(const mx_program *p, const mx_norm_params *norm, int64_t n_group_cols)
 {
-    if (norm->n_group_cols != n_group_cols) {
-        return "the norm's group is not of the right size";
+    if (norm->n_group_cols != n_group_cols || norm->is_wide) {
+        return "the norm's group is not of the right size, or has weights of its own";
     }
     if (norm->is_centered && !is_vector(p, norm->bias, 1, n_group_cols)) {
         return "the norm's bias does not fit its group";
@@ -102,6 +102,11 @@ static const char *check_norm_op(const mx_program *p, const mx_op *op)
     mx_norm_params norm = op->u.norm;
     if (n_group_cols < 1 || n_cols % n_group_cols != 0 || !same_shape(p, op->in[0], op->out[0])) {
         return "the groups do not divide the columns, or shapes differ";
+    }
+    if (op->u.norm.is_wide) {
+        return !op->u.norm.is_centered && is_vector(p, op->u.norm.weight, 1, n_cols)
+                   ? NULL
+                   : "the norm's weight does not fit the columns";
     }
     if (norm.is_centered && mx_norm_has_group_weights(p, &norm, n_cols / n_group_cols)) {
         norm.weight = MX_NO_WEIGHT; /* which fits */

@@ -113,11 +113,12 @@ const char *mx_check_delta(const mx_program *p, const mx_op *op)
     const int64_t n_v = (int64_t)d->n_v_heads * d->v_dim;
     const int64_t n_gates = d->has_channel_gate ? (int64_t)d->n_v_heads * d->k_dim : d->n_v_heads;
     if (!is_view(p, op->in[0], &d->q, n_k) || !is_view(p, op->in[1], &d->k, n_k) ||
-        !is_view(p, op->in[2], &d->v, n_v) || !is_whole(p, op->in[3], n_gates) ||
-        !is_whole(p, op->in[4], d->n_v_heads) || !is_whole(p, op->out[0], n_v)) {
-        return "a view is not inside of its input, or an input or the output does not fit";
+        !is_view(p, op->in[2], &d->v, n_v) || !is_view(p, op->in[3], &d->gate, n_gates) ||
+        !is_view(p, op->in[4], &d->beta, d->n_v_heads) || !is_whole(p, op->out[0], n_v)) {
+        return "a view is not inside of its input, or the output does not fit";
     }
-    if (d->q.n_group % d->k_dim != 0 || d->k.n_group % d->k_dim != 0 || d->v.n_group % d->v_dim != 0) {
+    if (d->q.n_group % d->k_dim != 0 || d->k.n_group % d->k_dim != 0 || d->v.n_group % d->v_dim != 0 ||
+        (d->has_channel_gate && d->gate.n_group % d->k_dim != 0)) {
         return "a view cuts a head";
     }
     if (!has_numbers(p, d->a_log, d->n_v_heads, false) || !has_numbers(p, d->dt_bias, n_gates, true)) {

@@ -19,7 +19,7 @@ static chain walk_back(const mx_program *p, mx_value v, int32_t head_dim)
         c.source = p->ops[maker].in[0];
     }
     maker = mx_rewrite_find_sole(p, c.source, MX_OP_RMSNORM);
-    if (maker != MX_NO_OP && p->ops[maker].u.norm.n_group_cols == head_dim) {
+    if (maker != MX_NO_OP && p->ops[maker].u.norm.n_group_cols == head_dim && !p->ops[maker].u.norm.is_wide) {
         c.norm = &p->ops[maker].u.norm;
         c.source = p->ops[maker].in[0];
     }

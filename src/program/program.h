@@ -84,6 +84,7 @@ typedef struct mx_norm_params {
     float eps;
     float weight_offset;  /* 0, or 1 for Gemma's (1 + w) */
     int64_t n_group_cols; /* columns normalised together: n_cols, or head_dim for norms on heads */
+    bool is_wide;         /* of RMSNORM alone: weight is [n_cols], each group has its own */
     bool is_centered;     /* LAYERNORM: the mean is subtracted first, and bias is looked at */
     int32_t bias;         /* [n_group_cols], or MX_NO_WEIGHT */
 } mx_norm_params;

@@ -67,9 +67,9 @@ typedef struct mx_ssm_params {
     float dt_max;
 } mx_ssm_params;
 
-/* in = {q, k [T, n_k_heads * k_dim], v [T, n_v_heads * v_dim], gate, beta [T, n_v_heads]}; the first three are views;
- * value head h reads key head h / (n_v_heads / n_k_heads). gate is [T, n_v_heads], or with has_channel_gate
- * [T, n_v_heads * k_dim]: then each row of the state decays by its own.
+/* in = {q, k [T, n_k_heads * k_dim], v [T, n_v_heads * v_dim], gate, beta [T, n_v_heads]}, each a view; value head h
+ * reads key head h / (n_v_heads / n_k_heads). gate is [T, n_v_heads], or with has_channel_gate [T, n_v_heads * k_dim]:
+ * then each row of the state decays by its own.
  *
  *   k = k[t] / sqrt(sum k[t]^2 + 1e-6), q the same times q_scale;  b = 1 / (1 + exp(-beta[t,h]))
  *   s[i,:] = exp(-exp(a_log[h]) * softplus(gate[t,h(,i)] + dt_bias[h(,i)])) * s[i,:]
@@ -82,7 +82,7 @@ typedef struct mx_delta_params {
     int32_t n_v_heads; /* a multiple of n_k_heads */
     int32_t k_dim;
     int32_t v_dim;
-    mx_columns q, k, v;
+    mx_columns q, k, v, gate, beta;
     bool has_channel_gate;
     int32_t a_log;   /* [n_v_heads] */
     int32_t dt_bias; /* [n_v_heads], with has_channel_gate [n_v_heads * k_dim]; or MX_NO_WEIGHT */

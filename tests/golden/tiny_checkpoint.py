@@ -171,15 +171,6 @@ def stack_experts(tensors):
     return out
 
 
-def conv_to_mlx(*names, also=None, back=None):
-    """Entries of a case whose convolutions [channels, 1, width] are published as MLX has them, [channels, width, 1];
-    `also` and `back` are further changes of a dictionary of tensors, and their inverse."""
-    def turn(tensors):
-        return {name: np.moveaxis(a, 1, 2) if name.endswith(names) else a for name, a in tensors.items()}
-    return dict(publish=lambda tensors: turn(also(tensors) if also else tensors),
-                unpublish=lambda tensors: back(turn(tensors)) if back else turn(tensors))
-
-
 def unpack(words, bits):
     """[..., n_words] uint32 -> [..., n] codes: element i is bits [i*bits, (i+1)*bits), lowest first."""
     raw = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=-1, bitorder="little")
@@ -238,7 +229,6 @@ def store(tensors, case):
     """(tensors to write, the float32 values that they mean under the original names)"""
     dtype, plan, stored, meant = case.get("dtype", "F32"), case.get("quant"), {}, {}
     source = laid_out(tensors, case)
-    source = case["publish"](source) if "publish" in case else source
     parts_of = case["layout"](tensors) if callable(case.get("layout")) else None
     if parts_of:
         meant = {name: np.zeros_like(a) for name, a in tensors.items()}
@@ -253,8 +243,6 @@ def store(tensors, case):
             value = rounded(a, dtype)
         if parts_of:
             parts_of[name].put(meant, value)
-        elif "unpublish" in case:
-            meant.update(case["unpublish"]({name: value}))
         else:
             meant.update(unstack(name, value, tensors))
     if "finish" in case:

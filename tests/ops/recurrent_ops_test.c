@@ -233,8 +233,8 @@ static void build_delta_of(fixture *f, bool has_channel_gate)
     const int64_t n_gates = has_channel_gate ? 4 * 12 : 4;
     const mx_value qk = input(f, 0, 2 * 2 * 12 + 5);
     const mx_value v = input(f, 2, 4 * 20);
-    const mx_value gate = input(f, 3, n_gates);
-    const mx_value beta = input(f, 4, 4);
+    const mx_value gate = input(f, 3, n_gates + 4);
+    const mx_value beta = input(f, 4, 9);
     add_op(f, MX_OP_DELTA_RULE, (const mx_value[]){qk, qk, v, gate, beta}, 5, 80);
     f->tables[1] = f->tables[0];
     f->widths[1] = f->widths[0];
@@ -245,6 +245,8 @@ static void build_delta_of(fixture *f, bool has_channel_gate)
                                        .q = {.first = 1, .n_group = 12, .stride = 26},
                                        .k = {.first = 13, .n_group = 12, .stride = 26},
                                        .v = {.n_group = 80, .stride = 80},
+                                       .gate = {.first = 4, .n_group = n_gates, .stride = n_gates},
+                                       .beta = {.first = 1, .n_group = 2, .stride = 5},
                                        .has_channel_gate = has_channel_gate,
                                        .a_log = rig_random_vector(&f->r, 4, &f->vectors[0]),
                                        .dt_bias = rig_random_vector(&f->r, n_gates, &f->vectors[1]),
@@ -266,7 +268,6 @@ static void true_delta(const fixture *f, const int32_t *tokens, int32_t n_tokens
 {
     static double s[MAX_STATE];
     const mx_delta_params *p = &f->op->u.delta;
-    const mx_columns all = {.n_group = 1, .stride = 1};
     memset(s, 0, sizeof s);
     for (int32_t t = 0; t < n_tokens; t++) {
         for (int32_t h = 0; h < p->n_v_heads; h++) {
@@ -279,12 +280,12 @@ static void true_delta(const fixture *f, const int32_t *tokens, int32_t n_tokens
                 k_sum += pow(at(f, 1, &p->k, tokens[t], i_k + i), 2);
                 const int32_t g = p->has_channel_gate ? h * p->k_dim + i : h;
                 const double decay = exp(-exp((double)f->vectors[0][h]) *
-                                         softplus(at(f, 3, &all, tokens[t], g) + (double)f->vectors[1][g]));
+                                         softplus(at(f, 3, &p->gate, tokens[t], g) + (double)f->vectors[1][g]));
                 for (int32_t j = 0; j < p->v_dim; j++) {
                     state[i * p->v_dim + j] *= decay;
                 }
             }
-            const double beta = 1.0 / (1.0 + exp(-at(f, 4, &all, tokens[t], h)));
+            const double beta = 1.0 / (1.0 + exp(-at(f, 4, &p->beta, tokens[t], h)));
             for (int32_t j = 0; j < p->v_dim; j++) {
                 double change = at(f, 2, &p->v, tokens[t], h * p->v_dim + j);
                 for (int32_t i = 0; i < p->k_dim; i++) {

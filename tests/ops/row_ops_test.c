@@ -33,6 +33,12 @@ static void set_norm(rig *r, mx_op *op, const float **weight)
     op->u.norm.weight = rig_random_vector(r, 24, weight);
 }
 
+static void set_wide_norm(rig *r, mx_op *op, const float **weight)
+{
+    op->u.norm = (mx_norm_params){.eps = 1e-5f, .n_group_cols = 24, .is_wide = true, .bias = MX_NO_WEIGHT};
+    op->u.norm.weight = rig_random_vector(r, 72, weight);
+}
+
 static void set_bare_norm(rig *r, mx_op *op, const float **weight)
 {
     (void)r;
@@ -76,7 +82,7 @@ static void true_norm(const mx_op *op, const double *a, const double *b, const f
             squares += a[i] * a[i];
         }
         y[c] = a[c] / sqrt(squares / (double)n_group + (double)op->u.norm.eps);
-        y[c] *= weight ? (double)weight[c % n_group] + (double)op->u.norm.weight_offset : 1.0;
+        y[c] *= weight ? (double)weight[op->u.norm.is_wide ? c : c % n_group] + (double)op->u.norm.weight_offset : 1.0;
     }
 }
 
@@ -217,6 +223,7 @@ static void true_oai(const mx_op *op, const double *a, const double *b, const fl
 
 static const row_case op_cases[] = {
     {"RMSNORM in groups", MX_OP_RMSNORM, 1, 72, set_norm, true_norm},
+    {"RMSNORM in groups with weights of their own", MX_OP_RMSNORM, 1, 72, set_wide_norm, true_norm},
     {"RMSNORM without a weight", MX_OP_RMSNORM, 1, 75, set_bare_norm, true_norm},
     {"ADD", MX_OP_ADD, 2, 33, set_nothing, true_add},
     {"SCALE", MX_OP_SCALE, 1, 1, set_factor, true_scale},

@@ -53,7 +53,8 @@ static void find_decay(const mx_cpu_task *task, int64_t t, int32_t h, float *dec
 {
     const mx_delta_params *p = &task->op->u.delta;
     const int32_t n = p->has_channel_gate ? p->k_dim : 1;
-    const float *gate = mx_cpu_f32(task, task->op->in[3]) + (t * p->n_v_heads + h) * n;
+    const float *gate = mx_cpu_f32(task, task->op->in[3]) + mx_columns_at(&p->gate, (int64_t)h * n) +
+                        t * mx_cpu_info_of(task->cpu, task->op->in[3])->n_cols;
     const float *bias = mx_cpu_vector(task->cpu, p->dt_bias);
     const float a = expf(mx_cpu_vector(task->cpu, p->a_log)[h]);
     for (int32_t i = 0; i < n; i++) {
@@ -77,14 +78,15 @@ static void run_head(const mx_cpu_task *task, int32_t i_seq, int32_t h)
         in[i] = mx_cpu_f32(task, task->op->in[i]) + first[i];
         n_cols[i] = mx_cpu_info_of(task->cpu, task->op->in[i])->n_cols;
     }
-    const float *betas = mx_cpu_f32(task, task->op->in[4]) + h;
+    const float *betas = mx_cpu_f32(task, task->op->in[4]) + mx_columns_at(&p->beta, h);
+    const int64_t n_beta_cols = mx_cpu_info_of(task->cpu, task->op->in[4])->n_cols;
     float *s = mx_cpu_state_row(task, i_seq, p->i_state, h);
     float *y = mx_cpu_f32(task, task->op->out[0]) + (int64_t)h * p->v_dim;
     float *q = (float *)task->own;
     float *k = q + p->k_dim;
     float *decay = k + p->k_dim;
     for (int64_t t = task->batch->row_start[i_seq]; t < task->batch->row_start[i_seq + 1]; t++) {
-        const float beta = 1.0f / (1.0f + expf(-betas[t * p->n_v_heads]));
+        const float beta = 1.0f / (1.0f + expf(-betas[t * n_beta_cols]));
         normalize(q, in[0] + t * n_cols[0], p->k_dim, (double)p->q_scale);
         normalize(k, in[1] + t * n_cols[1], p->k_dim, 1.0);
         find_decay(task, t, h, decay);

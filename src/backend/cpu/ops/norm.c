@@ -58,16 +58,18 @@ void mx_cpu_norm(const mx_cpu_task *task)
     int64_t from;
     int64_t to;
     mx_cpu_split(task, mx_cpu_n_rows(task, task->op->in[0]) * n_groups, &from, &to);
-    if (!p->is_centered || !mx_norm_has_group_weights(task->cpu->program, p, n_groups)) {
-        for (int64_t i = from; i < to; i++) {
-            mx_ref_norm_row(task->cpu, p, y + i * p->n_group_cols, x + i * p->n_group_cols);
-        }
-        return;
-    }
     const float *w = mx_cpu_vector(task->cpu, p->weight);
-    const float *bias = mx_cpu_vector(task->cpu, p->bias);
+    const bool has_group_weights = mx_norm_has_group_weights(task->cpu->program, p, n_groups);
     for (int64_t i = from; i < to; i++) {
-        mx_ref_layernorm_row(y + i * p->n_group_cols, x + i * p->n_group_cols, w + i % n_groups * p->n_group_cols, bias,
-                             p->n_group_cols, p->eps, p->weight_offset);
+        const int64_t at = i * p->n_group_cols;
+        const int64_t at_weight = i % n_groups * p->n_group_cols;
+        if (p->is_wide) {
+            mx_ref_rmsnorm_row(y + at, x + at, w + at_weight, p->n_group_cols, p->eps, p->weight_offset);
+        } else if (p->is_centered && has_group_weights) {
+            mx_ref_layernorm_row(y + at, x + at, w + at_weight, mx_cpu_vector(task->cpu, p->bias), p->n_group_cols,
+                                 p->eps, p->weight_offset);
+        } else {
+            mx_ref_norm_row(task->cpu, p, y + at, x + at);
+        }
     }
 }

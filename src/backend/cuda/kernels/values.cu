@@ -68,8 +68,9 @@ extern "C" __global__ void __launch_bounds__(256) rmsnorm(const __grid_constant_
         squares += v * v;
     }
     const float factor = rsqrtf(block_sum(squares, shared) / (float)p.n_cols + p.eps);
+    const float *w = p.w ? p.w + (int64_t)(blockIdx.x % p.n_weight_groups) * p.n_cols : nullptr;
     for (int32_t c = threadIdx.x; c < p.n_cols; c += blockDim.x) {
-        p.y[first + c] = load_f32(p.x + first + c) * factor * (p.w ? p.w[c] + p.weight_offset : 1.0f);
+        p.y[first + c] = load_f32(p.x + first + c) * factor * (w ? w[c] + p.weight_offset : 1.0f);
     }
 }
 

@@ -47,12 +47,12 @@ MX_PARAMS_SIZE(gather_rows_params, 32);
 /* y = x / sqrt(mean(x^2) + eps) * (w + weight_offset), each group of n_cols neighbours for itself */
 typedef struct rmsnorm_params {
     MX_DEVPTR(const float) x;
-    MX_DEVPTR(const float) w; /* [n_cols] or null */
+    MX_DEVPTR(const float) w; /* [n_weight_groups, n_cols] or null */
     MX_DEVPTR(float) y;       /* may be x */
     int32_t n_cols;
     float eps;
     float weight_offset;
-    int32_t reserved;
+    int32_t n_weight_groups; /* groups of a row that have weights of their own; 1: one for all */
 } rmsnorm_params;
 MX_PARAMS_SIZE(rmsnorm_params, 40);
 

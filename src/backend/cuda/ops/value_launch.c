@@ -112,6 +112,7 @@ mx_status mx_cuda_rmsnorm_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_da
 {
     (void)data;
     const mx_norm_params *p = &op->u.norm;
+    const int64_t n_row_groups = mx_cuda_n_cols(cuda, op->in[0]) / p->n_group_cols;
     rmsnorm_params params = {
         .x = mx_cuda_value(cuda, op->in[0]),
         .w = mx_cuda_vector(cuda, p->weight),
@@ -119,8 +120,9 @@ mx_status mx_cuda_rmsnorm_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_da
         .n_cols = (int32_t)p->n_group_cols,
         .eps = p->eps,
         .weight_offset = p->weight_offset,
+        .n_weight_groups = p->is_wide ? (int32_t)n_row_groups : 1,
     };
-    const int64_t n_groups = mx_cuda_n_rows(cuda, op->in[0]) * (mx_cuda_n_cols(cuda, op->in[0]) / p->n_group_cols);
+    const int64_t n_groups = mx_cuda_n_rows(cuda, op->in[0]) * n_row_groups;
     return launch_blocks(cuda, MX_CUDA_rmsnorm, n_groups, p->n_group_cols > 512 ? 256 : 32, 0, &params, err);
 }
 
