@@ -17,6 +17,7 @@ What is made is said by the tables CASES of cases/*.py: by name
     weights     a function of (config, rng) that makes the tensors, or arguments for llama_like
     dtype       F32, BF16 or F16, of tensors that are not quantised, and of scales
     layout      "mlx": experts stacked; or a function of expert_layouts.py
+    publish, unpublish   what else MLX's layout changes: functions of a dictionary of tensors, and the way back
     quant       a function from a path to how it is quantised; default: "quantization" without the entries by path
     finish      a function that changes the tensors to write
     prefix, extras, wrap   the tensors' names, further tensors, and the configuration as they are published
