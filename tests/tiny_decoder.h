@@ -20,6 +20,7 @@
 #define TINY_KV_HEADS 2
 #define TINY_HEAD_DIM 8
 #define TINY_MODEL    24
+#define TINY_RANK     12 /* of latents */
 #define TINY_FF       40
 #define TINY_EXPERTS  5
 #define TINY_VOCAB    50
@@ -32,6 +33,7 @@ typedef struct tiny_settings {
     bool has_bias;
     bool has_experts; /* in the last layer */
     bool has_states;  /* recurrences beside the first layer */
+    bool has_latents; /* attention over a compressed cache in the first layer */
     bool has_caps;    /* soft caps on scores and logits, a scaled embedding */
     bool is_like_gpt; /* layer norms before MLPs, of which the first is plain, and learned positions */
     int32_t window;
@@ -118,6 +120,13 @@ static inline void tiny_add_all(tiny_decoder *tiny)
         {"attn.v_proj", 1, TINY_KV_HEADS * TINY_HEAD_DIM, TINY_MODEL},
         {"attn.q_norm", 1, 1, TINY_HEAD_DIM},
         {"attn.k_norm", 1, 1, TINY_HEAD_DIM},
+        {"mla.q_a_proj", 1, TINY_RANK, TINY_MODEL},
+        {"mla.q_a_layernorm", 1, 1, TINY_RANK},
+        {"mla.q_b_proj", 1, TINY_HEADS * 2 * TINY_HEAD_DIM, TINY_RANK},
+        {"mla.kv_a_proj_with_mqa", 1, TINY_RANK + TINY_HEAD_DIM, TINY_MODEL},
+        {"mla.kv_a_layernorm", 1, 1, TINY_RANK},
+        {"mla.embed_q", TINY_HEADS, TINY_RANK, TINY_HEAD_DIM},
+        {"mla.unembed_out", TINY_HEADS, TINY_HEAD_DIM, TINY_RANK},
         {"attn.o_proj", 1, TINY_MODEL, TINY_HEADS * TINY_HEAD_DIM},
         {"attn.post_norm", 1, 1, TINY_MODEL},
         {"mix.in_proj", 1, 54, TINY_MODEL},
@@ -191,17 +200,38 @@ static inline mx_value tiny_recurrence(mx_builder *b, mx_value x)
                   mx_linear(b, z, "mix.scan_proj", TINY_MODEL, false));
 }
 
-static inline void tiny_layer(mx_builder *b, const tiny_settings *s, int32_t i_layer)
+/* Heads of queries and keys have TINY_HEAD_DIM columns that do not rotate, and as many that do. */
+static inline mx_value tiny_latent_attention(mx_builder *b, mx_value h, const tiny_settings *s)
 {
-    const mx_value x = mx_stream(b);
-    mx_qkv t = mx_linear_qkv(b, mx_rmsnorm(b, x, "input_norm"), "attn", s->has_bias);
+    const mx_mla_settings mla = {.q_rank = TINY_RANK,
+                                 .kv_rank = TINY_RANK,
+                                 .nope_dim = TINY_HEAD_DIM,
+                                 .rope_dim = TINY_HEAD_DIM,
+                                 .v_dim = TINY_HEAD_DIM,
+                                 .scale = 0.25f,
+                                 .norm_eps = 1e-6f,
+                                 .has_bias = s->has_bias};
+    return mx_mla(b, h, "mla", &mla);
+}
+
+static inline mx_value tiny_plain_attention(mx_builder *b, mx_value h, const tiny_settings *s, int32_t i_layer)
+{
+    mx_qkv t = mx_linear_qkv(b, h, "attn", s->has_bias);
     if (s->has_head_norms) {
         t.q = mx_rmsnorm_heads(b, t.q, "attn.q_norm");
         t.k = mx_rmsnorm_heads(b, t.k, "attn.k_norm");
     }
     const mx_attention_settings attention = {
         .scale = 0.35f, .softcap = s->has_caps ? 2.0f : 0.0f, .window = i_layer == 0 ? s->window : 0};
-    const mx_value a = mx_attention(b, mx_rope(b, t, 0), &attention);
+    return mx_attention(b, mx_rope(b, t, 0), &attention);
+}
+
+static inline void tiny_layer(mx_builder *b, const tiny_settings *s, int32_t i_layer)
+{
+    const mx_value x = mx_stream(b);
+    const mx_value h = mx_rmsnorm(b, x, "input_norm");
+    const mx_value a =
+        s->has_latents && i_layer == 0 ? tiny_latent_attention(b, h, s) : tiny_plain_attention(b, h, s, i_layer);
     mx_value o = mx_linear(b, a, "attn.o_proj", TINY_MODEL, s->has_bias);
     o = s->has_post_norms ? mx_rmsnorm(b, o, "attn.post_norm") : o;
     mx_value y = mx_add(b, x, o);

@@ -70,6 +70,7 @@ static const mx_batch *step(fixture *f, int32_t from, int32_t n)
 static const tiny_settings settings[] = {
     {0},
     {.has_head_norms = true, .has_bias = true, .has_experts = true},
+    {.has_latents = true},
     {.has_post_norms = true, .has_caps = true, .window = 20, .is_tied = true},
     {.has_states = true},
 };

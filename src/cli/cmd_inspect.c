@@ -71,7 +71,7 @@ static int64_t kv_bytes(const mx_program *program)
 {
     int64_t n_numbers = 0;
     for (int32_t i = 0; i < program->n_caches; i++) {
-        n_numbers += (int64_t)program->caches[i].n_kv_heads * (program->caches[i].k_dim + program->caches[i].v_dim);
+        n_numbers += program->caches[i].n_kv_heads * mx_cache_cols(&program->caches[i]);
     }
     return n_numbers * 2; /* f16 */
 }

@@ -203,6 +203,7 @@ static mx_value attend(mx_builder *b, mx_value q, int32_t i_cache, int32_t v_dim
         .scale = settings->scale,
         .sharpening = settings->sharpening,
         .window = settings->window,
+        .chunk = settings->chunk,
         .softcap = settings->softcap,
         .sinks = settings->sinks ? mx_builder_weight(b, settings->sinks, "", 1, 1, b->shape.n_heads) : MX_NO_WEIGHT,
         .rope = MX_NO_ROPE,
@@ -214,9 +215,10 @@ mx_value mx_attention(mx_builder *b, mx_qkv t, const mx_attention_settings *sett
 {
     const mx_cache_spec cache = {.n_kv_heads = b->shape.n_kv_heads,
                                  .k_dim = b->shape.head_dim,
-                                 .v_dim = b->shape.head_dim,
-                                 .window = settings->window,
-                                 .i_layer = b->i_layer};
+                                 .v_dim = settings->latent_dim ? settings->latent_dim : b->shape.head_dim,
+                                 .window = settings->chunk ? settings->chunk : settings->window,
+                                 .i_layer = b->i_layer,
+                                 .is_latent = settings->latent_dim > 0};
     const int32_t i_cache = mx_builder_add(b, &b->caches, &cache, sizeof cache);
     mx_op append = op_of(b, MX_OP_KV_APPEND, t.k);
     append.in[1] = t.v;

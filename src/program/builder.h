@@ -56,6 +56,8 @@ typedef struct mx_attention_settings {
     mx_sharpening sharpening;
     float softcap;     /* 0: none */
     int32_t window;    /* positions that a token sees, its own included; 0: all */
+    int32_t chunk;      /* positions of a chunk, out of which a token does not see; 0: all are one */
+    int32_t latent_dim; /* values are the last so many columns of the keys (t.v is MX_NO_VALUE); 0: they are their own */
     const char *sinks; /* path of a logit a head that takes part in the softmax's sum, [n_heads]; NULL: none */
 } mx_attention_settings;
 
@@ -68,6 +70,19 @@ typedef struct mx_moe_settings {
     bool has_expert_bias;
     bool scales_input; /* the expert reads x times its weight, and its output counts as it is; route.top_k must be 1 */
 } mx_moe_settings;
+
+/* Multi-head latent attention: of each head nope_dim columns do not rotate and rope_dim do. */
+typedef struct mx_mla_settings {
+    int32_t q_rank; /* columns that queries are made from; 0: from x itself */
+    int32_t kv_rank;
+    int32_t nope_dim;
+    int32_t rope_dim;
+    int32_t v_dim;
+    int32_t rope; /* place from mx_builder_add_rope, of rope_dim columns */
+    float scale;
+    float norm_eps;
+    bool has_bias; /* on q_a_proj and kv_a_proj_with_mqa */
+} mx_mla_settings;
 
 /* An empty program of this shape. The source must outlive the builder. MX_NO_MEMORY. */
 mx_status mx_builder_new(const mx_builder_shape *shape, mx_weight_source source, mx_builder **out,
@@ -130,6 +145,11 @@ mx_value mx_attention(mx_builder *b, mx_qkv t, const mx_attention_settings *sett
 
 /* Attends over the cache that layer i_layer, an earlier one, has made. */
 mx_value mx_attention_shared(mx_builder *b, mx_value q, int32_t i_layer, const mx_attention_settings *settings);
+
+/* Attention over latents of kv_rank columns (blocks_mla.c): weights `<path>.q_proj`, or `.q_a_proj`, `.q_a_layernorm` and
+ * `.q_b_proj`; `.kv_a_proj_with_mqa`, `.kv_a_layernorm`, `.embed_q` [n_heads, kv_rank, nope_dim], `.unembed_out` [n_heads,
+ * v_dim, kv_rank]. Gives [T, n_heads * v_dim]. */
+mx_value mx_mla(mx_builder *b, mx_value x, const char *path, const mx_mla_settings *settings);
 
 /* down_proj(act(gate_proj(x)) * up_proj(x)), with d_ff columns in between. */
 mx_value mx_glu_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff, bool has_bias);

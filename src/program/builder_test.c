@@ -11,6 +11,7 @@ static const tiny_settings everything = {.has_head_norms = true,
                                          .has_bias = true,
                                          .has_experts = true,
                                          .has_states = true,
+                                         .has_latents = true,
                                          .has_caps = true,
                                          .is_like_gpt = true};
 

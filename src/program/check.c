@@ -219,8 +219,12 @@ static const char *check_kv(const mx_program *p, int32_t i_cache, mx_value k, mx
         return "there is no such cache";
     }
     const mx_cache_spec *cache = &p->caches[i_cache];
-    const bool fits = is_shape(info_of(p, k), 1, (int64_t)cache->n_kv_heads * cache->k_dim, MX_VALUE_F32) &&
-                      is_shape(info_of(p, v), 1, (int64_t)cache->n_kv_heads * cache->v_dim, MX_VALUE_F32);
+    if (cache->is_latent != (v == MX_NO_VALUE) || (cache->is_latent && cache->v_dim > cache->k_dim)) {
+        return "a cache has values of its own, or a part of its keys";
+    }
+    const bool fits =
+        is_shape(info_of(p, k), 1, (int64_t)cache->n_kv_heads * cache->k_dim, MX_VALUE_F32) &&
+        (cache->is_latent || is_shape(info_of(p, v), 1, (int64_t)cache->n_kv_heads * cache->v_dim, MX_VALUE_F32));
     return fits ? NULL : "keys or values do not fit the cache";
 }
 
@@ -232,8 +236,8 @@ static const char *check_kv_append(const mx_program *p, const mx_op *op)
 static const char *check_fused_attention(const mx_program *p, const mx_op *op)
 {
     const mx_attention_params *a = &op->u.attention;
-    if (op->in[1] == MX_NO_VALUE || op->in[2] == MX_NO_VALUE) {
-        return "the fused form needs keys and values";
+    if (op->in[1] == MX_NO_VALUE) {
+        return "the fused form needs keys";
     }
     const char *problem = check_kv(p, a->i_cache, op->in[1], op->in[2]);
     const int32_t k_dim = problem ? 0 : p->caches[a->i_cache].k_dim;
@@ -301,6 +305,43 @@ static const char *check_route(const mx_program *p, const mx_op *op)
     return fits ? NULL : "ids or weights do not fit top_k";
 }
 
+static const char *check_head_linear(const mx_program *p, const mx_op *op)
+{
+    const mx_linear_params *lin = &op->u.linear;
+    const mx_value_info *x = info_of(p, op->in[0]);
+    const mx_value_info *y = info_of(p, op->out[0]);
+    if (lin->n_weights != 1 || lin->has_norm || lin->has_glu || lin->has_act || lin->biases[0] != MX_NO_WEIGHT ||
+        !has_weight(p, lin->weights[0])) {
+        return "heads take one stack of matrices and nothing else";
+    }
+    const mx_weight *w = &p->weights[lin->weights[0]];
+    const bool fits = same_rows(x, y) && x->row_factor == 1 && x->rows == MX_ROWS_TOKENS &&
+                      x->n_cols == w->n_experts * w->n_cols && y->n_cols == w->n_experts * w->n_rows;
+    return fits ? NULL : "columns are not heads times those of the matrices";
+}
+
+static bool has_columns(const mx_value_info *x, int32_t n_heads, int32_t first, int32_t n)
+{
+    return x->n_cols % n_heads == 0 && first >= 0 && n >= 1 && (int64_t)first + n <= x->n_cols / n_heads;
+}
+
+static const char *check_columns(const mx_program *p, const mx_op *op)
+{
+    const mx_columns_params *c = &op->u.columns;
+    const mx_value_info *a = info_of(p, op->in[0]);
+    if (c->n_heads < 1 || !has_columns(a, c->n_heads, c->first, c->n_first)) {
+        return "the first input does not have these columns";
+    }
+    if (op->in[1] == MX_NO_VALUE ? c->n_second != 0
+                                 : !same_rows(a, info_of(p, op->in[1])) ||
+                                       !has_columns(info_of(p, op->in[1]), c->n_heads, c->second, c->n_second)) {
+        return "the second input does not have these columns";
+    }
+    const int64_t n_cols = (int64_t)c->n_heads * ((int64_t)c->n_first + c->n_second);
+    const bool fits = same_rows(a, info_of(p, op->out[0])) && info_of(p, op->out[0])->n_cols == n_cols;
+    return fits ? NULL : "the output is not both parts of every head";
+}
+
 static const char *check_combine(const mx_program *p, const mx_op *op)
 {
     const mx_value_info *x = info_of(p, op->in[0]);
@@ -358,6 +399,8 @@ static const op_check checks[MX_OP_COUNT] = {
     [MX_OP_ATTENTION] = check_attention,
     [MX_OP_ROUTE] = check_route,
     [MX_OP_EXPERT_LINEAR] = check_expert_linear,
+    [MX_OP_HEAD_LINEAR] = check_head_linear,
+    [MX_OP_HEAD_COLUMNS] = check_columns,
     [MX_OP_EXPERT_COMBINE] = check_combine,
     [MX_OP_ALLREDUCE] = check_allreduce,
     [MX_OP_ALLGATHER] = check_allgather,
@@ -373,7 +416,8 @@ static const op_check checks[MX_OP_COUNT] = {
 static int32_t n_required_inputs(const mx_op *op)
 {
     const bool has_optional = op->kind == MX_OP_LINEAR || op->kind == MX_OP_ATTENTION || op->kind == MX_OP_ALLREDUCE ||
-                              op->kind == MX_OP_CAUSAL_CONV;
+                              op->kind == MX_OP_CAUSAL_CONV || op->kind == MX_OP_KV_APPEND ||
+                              op->kind == MX_OP_HEAD_COLUMNS;
     return has_optional ? 1 : mx_op_infos[op->kind].n_in;
 }
 

@@ -25,30 +25,32 @@ static void add_table_rows(const mx_program *p, const mx_op *op, const mx_cost_s
 static void add_linear(const mx_program *p, const mx_op *op, const mx_cost_step *step, mx_cost *cost)
 {
     const bool has_experts = op->kind == MX_OP_EXPERT_LINEAR;
+    const bool has_heads = op->kind == MX_OP_HEAD_LINEAR;
     const int64_t n_products = n_rows(&p->values[op->out[0]], step); /* rows of results */
     for (int32_t i = 0; i < op->u.linear.n_weights; i++) {
         const mx_weight *w = &p->weights[op->u.linear.weights[i]];
-        const int64_t n_used = has_experts ? MX_MIN(w->n_experts, n_products) : 1;
+        const int64_t n_used = has_experts ? MX_MIN(w->n_experts, n_products) : has_heads ? w->n_experts : 1;
         cost->weight_bytes += mx_weight_bytes(w) / w->n_experts * n_used;
-        cost->flops += 2 * n_products * w->n_rows * w->n_cols;
+        cost->flops += 2 * n_products * w->n_rows * w->n_cols * (has_heads ? w->n_experts : 1);
     }
 }
 
 static void add_append(const mx_program *p, int32_t i_cache, const mx_cost_step *step, mx_cost *cost)
 {
     const mx_cache_spec *cache = &p->caches[i_cache];
-    cost->cache_bytes += step->n_tokens * cache->n_kv_heads * (cache->k_dim + cache->v_dim) * step->kv_bytes;
+    cost->cache_bytes += step->n_tokens * cache->n_kv_heads * mx_cache_cols(cache) * step->kv_bytes;
 }
 
 static void add_attention(const mx_program *p, const mx_op *op, const mx_cost_step *step, mx_cost *cost)
 {
     const mx_attention_params *a = &op->u.attention;
     const mx_cache_spec *cache = &p->caches[a->i_cache];
+    const int64_t window = a->chunk ? a->chunk : a->window;
     const int64_t tokens_per_seq = step->n_seqs ? step->n_tokens / step->n_seqs : 0;
-    const int64_t n_seen = a->window ? MX_MIN(step->n_kv, (int64_t)a->window + tokens_per_seq - 1) : step->n_kv;
-    const int64_t n_each = a->window ? MX_MIN(step->n_kv, (int64_t)a->window) : step->n_kv;
+    const int64_t n_seen = window ? MX_MIN(step->n_kv, window + tokens_per_seq - 1) : step->n_kv;
+    const int64_t n_each = window ? MX_MIN(step->n_kv, window) : step->n_kv;
     const int64_t head_cols = cache->k_dim + cache->v_dim;
-    cost->cache_bytes += step->n_seqs * n_seen * cache->n_kv_heads * head_cols * step->kv_bytes;
+    cost->cache_bytes += step->n_seqs * n_seen * cache->n_kv_heads * mx_cache_cols(cache) * step->kv_bytes;
     cost->flops += 2 * step->n_tokens * n_each * a->n_heads * head_cols;
     if (a->has_append) {
         add_append(p, a->i_cache, step, cost);
@@ -74,7 +76,7 @@ mx_cost mx_cost_of(const mx_program *p, const mx_op *op, const mx_cost_step *ste
     }
     if (op->kind == MX_OP_EMBED || op->kind == MX_OP_ADD_POSITIONS) {
         add_table_rows(p, op, step, &cost);
-    } else if (op->kind == MX_OP_LINEAR || op->kind == MX_OP_EXPERT_LINEAR) {
+    } else if (mx_op_is_linear(op->kind)) {
         add_linear(p, op, step, &cost);
     } else if (op->kind == MX_OP_KV_APPEND) {
         add_append(p, op->u.kv_append.i_cache, step, &cost);

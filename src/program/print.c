@@ -80,6 +80,9 @@ static mx_status put_attention(const mx_op *op, mx_buf *out, mx_error *err)
     if (a->window) {
         MX_TRY(mx_buf_printf(out, err, ", window %d", a->window));
     }
+    if (a->chunk) {
+        MX_TRY(mx_buf_printf(out, err, ", chunks of %d", a->chunk));
+    }
     if (a->softcap > 0) {
         MX_TRY(mx_buf_printf(out, err, ", softcap %g", (double)a->softcap));
     }
@@ -115,7 +118,8 @@ static mx_status put_params(const mx_program *p, const mx_op *op, mx_buf *out, m
         MX_TRY(put_format(&p->weights[op->u.embed.weight], out, err));
         return mx_buf_append_char(out, ')', err);
     case MX_OP_LINEAR:
-    case MX_OP_EXPERT_LINEAR: return put_linear(p, op, out, err);
+    case MX_OP_EXPERT_LINEAR:
+    case MX_OP_HEAD_LINEAR: return put_linear(p, op, out, err);
     case MX_OP_ATTENTION: return put_attention(op, out, err);
     case MX_OP_KV_APPEND: return mx_buf_printf(out, err, " cache %d", op->u.kv_append.i_cache);
     case MX_OP_ROPE:
@@ -150,6 +154,7 @@ static mx_status put_params(const mx_program *p, const mx_op *op, mx_buf *out, m
     case MX_OP_RMSNORM:
     case MX_OP_LAYERNORM:
     case MX_OP_ADD:
+    case MX_OP_HEAD_COLUMNS:
     case MX_OP_EXPERT_COMBINE:
     case MX_OP_COUNT: return MX_OK;
     }

@@ -100,7 +100,8 @@ typedef struct mx_glu_params {
 
 /* in[0] is x [R, K]; LINEAR: in[1] is the residual or MX_NO_VALUE; EXPERT_LINEAR: in[1] holds the ids [T, k] i32.
  * Plain form: one weight, one output. Passes make one operation of several that share x (n_weights > 1, out[i] from
- * weights[i]); with has_glu, weights are {gate, up} and out[0] = act(y_0) * y_1 alone; with has_act there is one. */
+ * weights[i]); with has_glu, weights are {gate, up} and out[0] = act(y_0) * y_1 alone; with has_act there is one.
+ * HEAD_LINEAR has one weight, a stack of one matrix a head, and nothing else. */
 typedef struct mx_linear_params {
     int32_t n_weights;
     int32_t weights[MX_OP_MAX_OUT]; /* [n_i, K] */
@@ -140,6 +141,7 @@ typedef struct mx_attention_params {
     float scale;     /* usually 1 / sqrt(head_dim) */
     mx_sharpening sharpening;
     int32_t window; /* a token sees this many positions, its own included; 0: all */
+    int32_t chunk;  /* positions come in chunks of so many, and a token sees none before its own chunk; 0: one chunk */
     float softcap;  /* 0: none; else scores become softcap * tanh(score / softcap) */
     int32_t sinks;  /* weight [n_heads]: one more logit a head in the softmax's sum; or MX_NO_WEIGHT */
     bool has_append;
@@ -148,6 +150,15 @@ typedef struct mx_attention_params {
     mx_norm_params k_norm;
     int32_t rope; /* MX_NO_ROPE: none */
 } mx_attention_params;
+
+/* in[0] is a [T, n_heads * n_a], in[1] b [T, n_heads * n_b] or MX_NO_VALUE, then n_second is 0. */
+typedef struct mx_columns_params {
+    int32_t n_heads;
+    int32_t first; /* column of each of a's heads */
+    int32_t n_first;
+    int32_t second; /* column of each of b's heads */
+    int32_t n_second;
+} mx_columns_params;
 
 typedef enum mx_route_score {
     MX_SCORE_SOFTMAX,     /* p[e] = exp(x[e]) / sum of exp(x) over all experts */
@@ -179,7 +190,7 @@ typedef struct mx_peer_params {
 
 /* Inputs and outputs by kind (LINEAR, EXPERT_LINEAR and ATTENTION above):
  *   EMBED {tokens}   ADD_POSITIONS, GATHER_ROWS, RMSNORM, LAYERNORM, SCALE, SOFTCAP, ACTIVATION, ROPE, SLICE {x}
- *   ADD {a, b}   GLU {gate, up}   KV_APPEND {k, v}
+ *   ADD {a, b}   GLU {gate, up}   KV_APPEND {k, v; of a latent cache {k}}
  *   ROUTE {scores [T, n_experts]} -> {ids [T, top_k] i32, weights [T, top_k]}
  *   EXPERT_COMBINE {x [T * top_k, n_cols], weights [T, top_k]} -> {y [T, n_cols]}
  *   ALLREDUCE {x, residual or MX_NO_VALUE} -> {y}   ALLGATHER {x [R, part of the columns]} -> {y [R, n_cols]}
@@ -202,6 +213,7 @@ typedef struct mx_op {
         mx_kv_append_params kv_append;
         mx_attention_params attention;
         mx_route_params route;
+        mx_columns_params columns;
         mx_peer_params peer;
         mx_slice_params slice;
         mx_conv_params conv;
@@ -217,7 +229,16 @@ typedef struct mx_cache_spec {
     int32_t v_dim;   /* columns of one value head */
     int32_t window;  /* positions that are ever looked back at; 0: all */
     int32_t i_layer; /* which fills it; later layers may read it too */
+    bool is_latent;  /* values are the last v_dim columns of the keys, stored once (MLA) */
 } mx_cache_spec;
+
+/* The first position that a token at `position` sees. */
+static inline int32_t mx_attention_first(const mx_attention_params *p, int32_t position)
+{
+    const int32_t first = p->window > 0 && position >= p->window ? position - p->window + 1 : 0;
+    const int32_t start = p->chunk > 0 ? position - position % p->chunk : 0;
+    return first > start ? first : start;
+}
 
 /* What a recurrent layer remembers of a sequence, however long it is: [n_rows, n_cols] f32, all 0 before its first
  * token. The states of all layers of one sequence together are a slot (batch.h). */
@@ -248,6 +269,12 @@ static inline void mx_shard_part(int64_t n, int32_t i_rank, int32_t n_ranks, int
 {
     *from = n * i_rank / n_ranks;
     *to = n * (i_rank + 1) / n_ranks;
+}
+
+/* Columns that a cache stores for a position and head. */
+static inline int64_t mx_cache_cols(const mx_cache_spec *cache)
+{
+    return (int64_t)cache->k_dim + (cache->is_latent ? 0 : cache->v_dim);
 }
 
 typedef struct mx_program {
@@ -293,6 +320,12 @@ int64_t mx_program_state_bytes(const mx_program *program);
 
 /* Whether each of the n_groups groups of a LAYERNORM has a weight of its own. */
 bool mx_norm_has_group_weights(const mx_program *program, const mx_norm_params *norm, int64_t n_groups);
+
+/* Whether operations of this kind multiply with the weights of mx_op.u.linear. */
+static inline bool mx_op_is_linear(mx_op_kind kind)
+{
+    return kind == MX_OP_LINEAR || kind == MX_OP_EXPERT_LINEAR || kind == MX_OP_HEAD_LINEAR;
+}
 
 /* Frees the program's lists. A zeroed program is fine. */
 void mx_program_deinit(mx_program *program);

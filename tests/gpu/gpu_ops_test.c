@@ -325,7 +325,7 @@ static void check_attention(const attention_case *c, uint64_t seed, const steps 
     float inv_freq[128];
     rig_init(&r, seed);
     r.program.n_caches = 1;
-    r.program.caches[0] = (mx_cache_spec){c->n_kv_heads, c->k_dim, c->v_dim, c->window, 0};
+    r.program.caches[0] = (mx_cache_spec){c->n_kv_heads, c->k_dim, c->v_dim, c->window, 0, false};
     r.program.n_ropes = 1;
     for (int32_t i = 0; i < c->rot_dim / 2; i++) {
         inv_freq[i] = powf(100.0f, -2.0f * (float)i / (float)c->rot_dim);

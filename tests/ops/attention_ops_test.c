@@ -24,18 +24,23 @@ typedef struct attention_case {
     bool has_sinks, is_fused, has_qk_norm, has_rope, is_interleaved;
     int32_t rot_dim;
     mx_sharpening sharpening;
+    int32_t chunk;
+    bool is_latent;
 } attention_case;
 
 static const attention_case op_cases[] = {
-    {"plain", 4, 2, 16, 16, 0, 0.0f, false, false, false, false, false, 0, {0, 0, 0}},
-    {"one head, odd dimensions", 1, 1, 10, 6, 0, 0.0f, false, false, false, false, false, 0, {0, 0, 0}},
-    {"fused with norms and rope", 6, 2, 32, 32, 0, 0.0f, false, true, true, true, false, 32, {0, 0, 0}},
-    {"fused, window, soft cap, partial rope", 4, 4, 64, 48, 37, 3.0f, false, true, false, true, false, 24, {0, 0, 0}},
-    {"fused, sinks, interleaved rope", 8, 1, 16, 16, 64, 0.0f, true, true, false, true, true, 16, {0, 0, 0}},
-    {"fused, no rope, window of one", 3, 3, 80, 80, 1, 0.0f, false, true, true, false, false, 0, {0, 0, 0}},
-    {"head of 64, group of 4", 8, 2, 64, 64, 0, 0.0f, false, true, false, true, false, 64, {0, 0, 0}},
-    {"fused, sharpened queries", 4, 2, 32, 32, 0, 0.0f, false, true, false, true, false, 32, {0.5f, 7, 1}},
-    {"plain, sharpened queries", 4, 2, 16, 16, 0, 0.0f, false, false, false, false, false, 0, {0.3f, 16, 0}},
+    {"plain", 4, 2, 16, 16, 0, 0.0f, false, false, false, false, false, 0, {0, 0, 0}, 0, false},
+    {"one head, odd dimensions", 1, 1, 10, 6, 0, 0.0f, false, false, false, false, false, 0, {0, 0, 0}, 0, false},
+    {"fused with norms and rope", 6, 2, 32, 32, 0, 0.0f, false, true, true, true, false, 32, {0, 0, 0}, 0, false},
+    {"fused, window, soft cap, partial rope", 4, 4, 64, 48, 37, 3.0f, false, true, false, true, false, 24, {0, 0, 0}, 0, false},
+    {"fused, sinks, interleaved rope", 8, 1, 16, 16, 64, 0.0f, true, true, false, true, true, 16, {0, 0, 0}, 0, false},
+    {"fused, no rope, window of one", 3, 3, 80, 80, 1, 0.0f, false, true, true, false, false, 0, {0, 0, 0}, 0, false},
+    {"head of 64, group of 4", 8, 2, 64, 64, 0, 0.0f, false, true, false, true, false, 64, {0, 0, 0}, 0, false},
+    {"fused, sharpened queries", 4, 2, 32, 32, 0, 0.0f, false, true, false, true, false, 32, {0.5f, 7, 1}, 0, false},
+    {"plain, sharpened queries", 4, 2, 16, 16, 0, 0.0f, false, false, false, false, false, 0, {0.3f, 16, 0}, 0, false},
+    {"chunks", 4, 2, 32, 32, 0, 0.0f, false, true, false, true, false, 32, {0, 0, 0}, 19, false},
+    {"latent", 5, 1, 40, 32, 0, 0.0f, false, true, false, true, true, 8, {0, 0, 0}, 0, true},
+    {"latent, plain, more queries than fit", 70, 1, 24, 18, 0, 0.0f, false, false, false, false, false, 0, {0, 0, 0}, 0, true},
 };
 
 typedef struct fixture {
@@ -68,7 +73,7 @@ static void build(fixture *f, const attention_case *c, uint64_t seed)
     rig_init(r, seed);
     f->c = c;
     r->program.n_caches = 1;
-    r->program.caches[0] = (mx_cache_spec){c->n_kv_heads, c->k_dim, c->v_dim, c->window, 0};
+    r->program.caches[0] = (mx_cache_spec){c->n_kv_heads, c->k_dim, c->v_dim, c->window, 0, c->is_latent};
     r->program.n_ropes = 1;
     for (int32_t i = 0; i < c->rot_dim / 2; i++) {
         f->inv_freq[i] = powf(100.0f, -2.0f * (float)i / (float)c->rot_dim);
@@ -76,7 +81,8 @@ static void build(fixture *f, const attention_case *c, uint64_t seed)
     r->program.ropes[0] = (mx_rope_spec){c->rot_dim, c->is_interleaved, f->inv_freq, 1.1f};
     const mx_value q = rig_input(r, (int64_t)c->n_heads * c->k_dim, &f->q);
     const mx_value k = rig_input(r, (int64_t)c->n_kv_heads * c->k_dim, &f->k);
-    const mx_value v = rig_input(r, (int64_t)c->n_kv_heads * c->v_dim, &f->v);
+    const mx_value v =
+        c->is_latent ? MX_NO_VALUE : rig_input(r, (int64_t)c->n_kv_heads * c->v_dim, &f->v);
     f->out = rig_value(r, MX_ROWS_TOKENS, 1, (int64_t)c->n_heads * c->v_dim, MX_VALUE_F32);
     if (!c->is_fused) {
         add_plain(f, q, k, v);
@@ -98,6 +104,7 @@ static void build(fixture *f, const attention_case *c, uint64_t seed)
     mx_attention_params *p = &r->program.ops[r->program.n_ops - 1].u.attention;
     p->scale = 1.0f / sqrtf((float)c->k_dim);
     p->window = c->window;
+    p->chunk = c->chunk;
     p->softcap = c->softcap;
     p->sharpening = c->sharpening;
     p->sinks = c->has_sinks ? rig_random_vector(r, c->n_heads, &f->sinks) : MX_NO_WEIGHT;
@@ -128,13 +135,31 @@ static void true_head(const fixture *f, const float *x, const float *norm, bool 
     }
 }
 
+/* The value of a token and kv head at a position: its own, or the end of the key. */
+static void true_value(const fixture *f, int32_t token, int32_t kv, int32_t position, double *y)
+{
+    const attention_case *c = f->c;
+    const int64_t i = (int64_t)token * c->n_kv_heads + kv;
+    if (c->is_latent) {
+        double key[MAX_DIM];
+        true_head(f, f->k + i * c->k_dim, f->k_norm, c->has_rope && c->is_fused, position, key);
+        memcpy(y, key + c->k_dim - c->v_dim, (size_t)c->v_dim * sizeof *y);
+        return;
+    }
+    for (int32_t d = 0; d < c->v_dim; d++) {
+        y[d] = (double)f->v[i * c->v_dim + d];
+    }
+}
+
 static void true_attention(const fixture *f, int32_t i_seq, int32_t position, int32_t h, double *y)
 {
     static double scores[RIG_MAX_HISTORY];
     const attention_case *c = f->c;
     const int32_t *history = f->r.history[i_seq];
     const int32_t kv = h / (c->n_heads / c->n_kv_heads);
-    const int32_t first = c->window ? MX_MAX(0, position - c->window + 1) : 0;
+    const int32_t first = c->chunk    ? position / c->chunk * c->chunk
+                          : c->window ? MX_MAX(0, position - c->window + 1)
+                                      : 0;
     double q[MAX_DIM];
     double k[MAX_DIM];
     double sum = c->has_sinks ? exp((double)f->sinks[h]) : 0.0;
@@ -157,8 +182,11 @@ static void true_attention(const fixture *f, int32_t i_seq, int32_t position, in
     }
     for (int32_t d = 0; d < c->v_dim; d++) {
         y[d] = 0.0;
-        for (int32_t p = first; p <= position; p++) {
-            y[d] += scores[p] / sum * (double)f->v[((int64_t)history[p] * c->n_kv_heads + kv) * c->v_dim + d];
+    }
+    for (int32_t p = first; p <= position; p++) {
+        true_value(f, history[p], kv, p, k);
+        for (int32_t d = 0; d < c->v_dim; d++) {
+            y[d] += scores[p] / sum * k[d];
         }
     }
 }

@@ -111,12 +111,14 @@ static void store_kv(attention *a, int32_t page, int32_t slot, int32_t i_kv_head
         return;
     }
     uint16_t *keys = (uint16_t *)(void *)mx_kv_cache_keys(a->cache, page, i_kv_head);
-    uint16_t *values = (uint16_t *)(void *)mx_kv_cache_values(a->cache, page, i_kv_head);
     a->task->cpu->kernels->narrow(a->half_head, k, spec->k_dim);
     for (int32_t d = 0; d < spec->k_dim; d++) {
         keys[d * MX_PAGE_TOKENS + slot] = a->half_head[d];
     }
-    a->task->cpu->kernels->narrow(values + (int64_t)slot * spec->v_dim, v, spec->v_dim);
+    if (!spec->is_latent) {
+        uint16_t *values = (uint16_t *)(void *)mx_kv_cache_values(a->cache, page, i_kv_head);
+        a->task->cpu->kernels->narrow(values + (int64_t)slot * spec->v_dim, v, spec->v_dim);
+    }
 }
 
 /* Queries of token t that belong to kv head h, and in the fused form its key and value. */
@@ -131,7 +133,7 @@ static void prepare(attention *a, int32_t t, int32_t h)
     if (a->params->has_append) {
         const int64_t i = (int64_t)t * spec->n_kv_heads + h;
         const float *k = mx_cpu_f32(task, task->op->in[1]) + i * spec->k_dim;
-        const float *v = mx_cpu_f32(task, task->op->in[2]) + i * spec->v_dim;
+        const float *v = spec->is_latent ? NULL : mx_cpu_f32(task, task->op->in[2]) + i * spec->v_dim;
         prepare_head(a, a->head, k, &a->params->k_norm, position);
         store_kv(a, mx_cpu_page(task, t, position), position % MX_PAGE_TOKENS, h, a->head, v);
         for (int32_t j = 0; j < a->n_group; j++) {
@@ -163,7 +165,7 @@ static void attend_block(const attention *a, int32_t from, int32_t to, int32_t h
         .softcap = a->params->softcap,
         .pages = task->batch->page_table + (int64_t)task->cpu->token_seqs[from] * task->batch->n_page_cols,
         .keys = mx_kv_cache_keys(a->cache, 0, h),
-        .values = mx_kv_cache_values(a->cache, 0, h),
+        .values = spec->is_latent ? NULL : mx_kv_cache_values(a->cache, 0, h),
         .key_stride = (size_t)spec->n_kv_heads * (size_t)spec->k_dim * MX_PAGE_TOKENS * size,
         .value_stride = (size_t)spec->n_kv_heads * (size_t)spec->v_dim * MX_PAGE_TOKENS * size,
         .work = a->work,
@@ -176,7 +178,7 @@ static void attend_block(const attention *a, int32_t from, int32_t to, int32_t h
             args.q[row] = a->q + i * spec->k_dim;
             args.y[row] = y + i * spec->v_dim;
             args.last[row] = task->batch->positions[t];
-            args.first[row] = a->params->window > 0 ? MX_MAX(0, args.last[row] - a->params->window + 1) : 0;
+            args.first[row] = mx_attention_first(a->params, args.last[row]);
             args.sinks[row] = sinks ? sinks[head] : -INFINITY;
         }
     }
@@ -191,6 +193,30 @@ static void attend_tokens(const attention *a, int32_t from, int32_t to, int32_t 
     }
 }
 
+/* Blocks of tokens, kv heads and parts of their groups, dealt out one by one: in prefill, later blocks of a sequence
+ * cost more. Where there are fewer kv heads than threads, groups come in smaller parts. */
+static void attend_all(const attention *a, bool is_decode)
+{
+    const mx_batch *batch = a->task->batch;
+    const int32_t n_kv_heads = a->spec->n_kv_heads;
+    const int32_t n_block = MX_MAX(MX_ATTEND_MAX_QUERIES / a->n_group, 1);
+    const int32_t n_threads_each = is_decode ? MX_MAX(a->task->n_threads / (batch->n_tokens * n_kv_heads), 1) : 1;
+    const int32_t n_part = MX_MIN((a->n_group + n_threads_each - 1) / n_threads_each, MX_ATTEND_MAX_QUERIES);
+    const int32_t n_parts = (a->n_group + n_part - 1) / n_part;
+    int32_t i_item = 0;
+    for (int32_t s = 0; s < batch->n_seqs; s++) {
+        for (int32_t t = batch->row_start[s]; t < batch->row_start[s + 1]; t += n_block) {
+            for (int32_t i = 0; i < n_kv_heads * n_parts; i++, i_item++) {
+                if (i_item % a->task->n_threads == a->task->i_thread) {
+                    const int32_t j = i % n_parts * n_part;
+                    attend_block(a, t, MX_MIN(t + n_block, batch->row_start[s + 1]), i / n_parts, j,
+                                 MX_MIN(j + n_part, a->n_group));
+                }
+            }
+        }
+    }
+}
+
 void mx_cpu_paged_attention(const mx_cpu_task *task)
 {
     attention a = begin(task);
@@ -200,26 +226,15 @@ void mx_cpu_paged_attention(const mx_cpu_task *task)
     for (int32_t s = 0; s < batch->n_seqs; s++) {
         is_decode = is_decode && batch->row_start[s + 1] - batch->row_start[s] <= 1;
     }
-    /* Items are dealt out one by one: in prefill, later blocks of a sequence cost more. */
+    const bool is_alone = is_decode && batch->n_tokens * n_kv_heads >= task->n_threads; /* no thread waits for another */
     for (int32_t i = task->i_thread; i < batch->n_tokens * n_kv_heads; i += task->n_threads) {
         prepare(&a, i / n_kv_heads, i % n_kv_heads);
-        if (is_decode) {
+        if (is_alone) {
             attend_tokens(&a, i / n_kv_heads, i / n_kv_heads + 1, i % n_kv_heads);
         }
     }
-    if (is_decode) {
-        return;
-    }
-    mx_cpu_barrier(task);
-    const int32_t n_block = MX_MAX(MX_ATTEND_MAX_QUERIES / a.n_group, 1);
-    int32_t i_item = 0;
-    for (int32_t s = 0; s < batch->n_seqs; s++) {
-        for (int32_t t = batch->row_start[s]; t < batch->row_start[s + 1]; t += n_block) {
-            for (int32_t h = 0; h < n_kv_heads; h++, i_item++) {
-                if (i_item % task->n_threads == task->i_thread) {
-                    attend_tokens(&a, t, MX_MIN(t + n_block, batch->row_start[s + 1]), h);
-                }
-            }
-        }
+    if (!is_alone) {
+        mx_cpu_barrier(task);
+        attend_all(&a, is_decode);
     }
 }

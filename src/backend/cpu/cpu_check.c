@@ -52,9 +52,10 @@ static mx_status check_linear(const mx_program *program, const mx_op *op, mx_err
                        p->n_weights);
     }
     for (int32_t i = 0; i < p->n_weights; i++) {
-        MX_TRY(check_matrix(program, op, p->weights[i], program->values[op->in[0]].n_cols, err));
         const mx_weight *w = &program->weights[p->weights[i]];
-        if (program->values[op->out[p->has_glu ? 0 : i]].n_cols != w->n_rows) {
+        const int64_t n_heads = op->kind == MX_OP_HEAD_LINEAR ? w->n_experts : 1;
+        MX_TRY(check_matrix(program, op, p->weights[i], program->values[op->in[0]].n_cols / n_heads, err));
+        if (program->values[op->out[p->has_glu ? 0 : i]].n_cols != w->n_rows * n_heads) {
             return mx_fail(err, MX_INVALID,
                            "%s of layer %d: \"%.*s\" has %" PRId64 " rows, its output another number of columns",
                            mx_op_infos[op->kind].name, op->i_layer, MX_STR_ARG(w->name), w->n_rows);
@@ -89,7 +90,7 @@ mx_status mx_cpu_check_program(const mx_program *program, const mx_cpu_op *ops, 
             MX_TRY(check_matrix(program, op, op->u.embed.weight, program->values[op->out[0]].n_cols, err));
         } else if (op->kind == MX_OP_ADD_POSITIONS) {
             MX_TRY(check_matrix(program, op, op->u.position.weight, program->values[op->out[0]].n_cols, err));
-        } else if (op->kind == MX_OP_LINEAR || op->kind == MX_OP_EXPERT_LINEAR) {
+        } else if (mx_op_is_linear(op->kind)) {
             MX_TRY(check_linear(program, op, err));
         } else if (op->kind == MX_OP_ATTENTION) {
             MX_TRY(check_attention(program, op, err));
@@ -148,7 +149,7 @@ void mx_cpu_visit_vectors(const mx_op *op, void (*visit)(void *arg, int32_t weig
 {
     if (op->kind == MX_OP_RMSNORM || op->kind == MX_OP_LAYERNORM) {
         visit_norm(&op->u.norm, visit, arg);
-    } else if (op->kind == MX_OP_LINEAR || op->kind == MX_OP_EXPERT_LINEAR) {
+    } else if (mx_op_is_linear(op->kind)) {
         for (int32_t i = 0; i < op->u.linear.n_weights; i++) {
             if (op->u.linear.biases[i] != MX_NO_WEIGHT) {
                 visit(arg, op->u.linear.biases[i]);

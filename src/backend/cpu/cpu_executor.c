@@ -88,7 +88,7 @@ static int64_t place_weights(mx_cpu *cpu, uint8_t *base)
     int64_t n_bytes = 0;
     for (int32_t i = 0; i < cpu->program->n_ops; i++) {
         const mx_op *op = &cpu->program->ops[i];
-        const int32_t n = op->kind == MX_OP_LINEAR || op->kind == MX_OP_EXPERT_LINEAR ? op->u.linear.n_weights : 0;
+        const int32_t n = mx_op_is_linear(op->kind) ? op->u.linear.n_weights : 0;
         for (int32_t j = 0; j < n; j++) {
             mx_packed *packed = &cpu->packed[op->u.linear.weights[j]];
             const bool is_new = base ? !packed->data : packed->tile_bytes == 0;

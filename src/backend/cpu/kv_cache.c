@@ -24,7 +24,7 @@ mx_status mx_kv_cache_init(mx_kv_cache *cache, const mx_cache_spec *spec, mx_kv_
     const int64_t size = (int64_t)element_size(cache);
     if (!mx_mul_i64((int64_t)n_pages * MX_PAGE_TOKENS, spec->n_kv_heads, &n_positions) ||
         !mx_mul_i64(n_positions, spec->k_dim * size, &n_keys) ||
-        !mx_mul_i64(n_positions, spec->v_dim * size, &n_values) || n_keys > INT64_MAX / 4 || n_values > INT64_MAX / 4) {
+        !mx_mul_i64(n_positions, spec->is_latent ? 0 : spec->v_dim * size, &n_values) || n_keys > INT64_MAX / 4 || n_values > INT64_MAX / 4) {
         return mx_fail(err, MX_NO_MEMORY, "a KV cache of %d pages is too large", n_pages);
     }
     const mx_status st = mx_block_alloc((size_t)(n_keys + n_values) + MX_KV_PADDING, &cache->block, err);
@@ -87,7 +87,7 @@ void mx_kv_cache_store_k(const mx_kv_cache *cache, int32_t page, int32_t slot, i
 void mx_kv_cache_store_v(const mx_kv_cache *cache, int32_t page, int32_t slot, int32_t i_kv_head, const float *v)
 {
     uint8_t *block = mx_kv_cache_values(cache, page, i_kv_head);
-    for (int64_t d = 0; d < cache->spec.v_dim; d++) {
+    for (int64_t d = 0; !cache->spec.is_latent && d < cache->spec.v_dim; d++) {
         store(cache->type, block, (int64_t)slot * cache->spec.v_dim + d, v[d]);
     }
 }
@@ -102,6 +102,13 @@ void mx_kv_cache_load_k(const mx_kv_cache *cache, int32_t page, int32_t slot, in
 
 void mx_kv_cache_load_v(const mx_kv_cache *cache, int32_t page, int32_t slot, int32_t i_kv_head, float *v)
 {
+    if (cache->spec.is_latent) {
+        const uint8_t *keys = mx_kv_cache_keys(cache, page, i_kv_head);
+        for (int64_t d = 0; d < cache->spec.v_dim; d++) {
+            v[d] = load(cache->type, keys, (cache->spec.k_dim - cache->spec.v_dim + d) * MX_PAGE_TOKENS + slot);
+        }
+        return;
+    }
     const uint8_t *block = mx_kv_cache_values(cache, page, i_kv_head);
     for (int64_t d = 0; d < cache->spec.v_dim; d++) {
         v[d] = load(cache->type, block, (int64_t)slot * cache->spec.v_dim + d);

@@ -103,7 +103,7 @@ static int64_t count_turn_rows(size_t row_bytes)
 static void describe_product(product *p, const mx_cpu *cpu, const mx_op *op)
 {
     p->params = &op->u.linear;
-    p->n_cols = mx_cpu_info_of(cpu, op->in[0])->n_cols;
+    p->n_cols = cpu->program->weights[p->params->weights[0]].n_cols; /* of one head, with HEAD_LINEAR */
     for (int32_t i = 0; i < p->params->n_weights; i++) {
         p->weights[i] = &cpu->packed[p->params->weights[i]];
         p->n_units += p->params->has_glu && i > 0 ? 0 : p->weights[i]->n_tiles;
@@ -316,14 +316,16 @@ static size_t sums_bytes(const product *p)
 }
 
 /* shared: activations; own: activations of one row, the row after its norm, sums of a turn, a panel, and with experts
- * the order of rows [T * top_k] and the segments' ends [n_experts + 1]. */
+ * or heads the order of rows [T * top_k] and the segments' ends [n_experts + 1]. */
 mx_cpu_need mx_cpu_packed_product_need(const mx_cpu *cpu, const mx_op *op)
 {
     product p = {0};
     describe_product(&p, cpu, op);
-    const size_t n_rows = (size_t)mx_cpu_max_rows(cpu, op->kind == MX_OP_EXPERT_LINEAR ? op->out[0] : op->in[0]);
-    const size_t n_order_bytes =
-        op->kind == MX_OP_EXPERT_LINEAR ? (n_rows + (size_t)p.weights[0]->n_experts + 1) * sizeof(int32_t) : 0;
+    const bool has_order = op->kind == MX_OP_EXPERT_LINEAR || op->kind == MX_OP_HEAD_LINEAR;
+    const size_t n_experts = (size_t)cpu->program->weights[op->u.linear.weights[0]].n_experts;
+    const size_t n_rows = (size_t)mx_cpu_max_rows(cpu, op->kind == MX_OP_EXPERT_LINEAR ? op->out[0] : op->in[0]) *
+                          (op->kind == MX_OP_HEAD_LINEAR ? n_experts : 1);
+    const size_t n_order_bytes = has_order ? (n_rows + n_experts + 1) * sizeof(int32_t) : 0;
     return (mx_cpu_need){
         .n_shared_bytes = n_rows * slots_row_bytes(&p),
         .n_thread_bytes = slots_row_bytes(&p) + norm_bytes(&p) + sums_bytes(&p) + p.n_panel_bytes + n_order_bytes,
@@ -382,6 +384,39 @@ static void sort_by_expert(const int32_t *ids, int64_t n, int64_t n_experts, int
     ends[0] = 0;
 }
 
+/* Work space of rows in the order of experts, or of heads, behind that of the product. */
+static int32_t *take_order(product *p, uint8_t *rest, int64_t n_rows)
+{
+    p->n_act_rows = n_rows;
+    p->acts = p->task->shared;
+    p->order = (int32_t *)(void *)rest;
+    return (int32_t *)(void *)rest;
+}
+
+static segment segment_of(const int32_t *ends, int64_t expert)
+{
+    return (segment){expert, ends[expert], ends[expert + 1] - ends[expert]};
+}
+
+/* Multiplies all segments. Threads share the tiles of all experts in proportion to rows, so a thread may start in the
+ * middle of an expert. */
+static void run_segments(const product *p, const int32_t *ends, int64_t n_experts)
+{
+    int64_t from;
+    int64_t to;
+    mx_cpu_barrier(p->task); /* the activations are written */
+    mx_cpu_split(p->task, p->n_act_rows * p->n_units, &from, &to);
+    for (int64_t e = 0; e < n_experts; e++) {
+        const segment seg = segment_of(ends, e);
+        if (seg.n_rows > 0) {
+            const int64_t first = seg.first_row * p->n_units;
+            const int64_t unit_from = (MX_MAX(from - first, 0) + seg.n_rows - 1) / seg.n_rows;
+            const int64_t unit_to = (MX_MAX(to - first, 0) + seg.n_rows - 1) / seg.n_rows;
+            run_units(p, &seg, MX_MIN(unit_from, p->n_units), MX_MIN(unit_to, p->n_units));
+        }
+    }
+}
+
 void mx_cpu_packed_expert_linear(const mx_cpu_task *task)
 {
     product p = {0};
@@ -391,33 +426,41 @@ void mx_cpu_packed_expert_linear(const mx_cpu_task *task)
     const int64_t n_experts = p.weights[0]->n_experts;
     const float *x = mx_cpu_f32(task, task->op->in[0]);
     const bool has_row_a_slot = mx_cpu_info_of(task->cpu, task->op->in[0])->row_factor == top_k;
-    int32_t *order = (int32_t *)(void *)rest;
+    int32_t *order = take_order(&p, rest, task->batch->n_tokens * top_k);
+    int32_t *ends = order + p.n_act_rows;
     int64_t from;
     int64_t to;
-    p.n_act_rows = task->batch->n_tokens * top_k;
-    p.acts = task->shared;
-    p.order = order;
-    int32_t *ends = order + p.n_act_rows;
     sort_by_expert(ids, p.n_act_rows, n_experts, order, ends);
-
     mx_cpu_split(task, p.n_act_rows, &from, &to);
     for (int64_t i = from; i < to; i++) {
-        const int32_t expert = ids[order[i]];
-        const segment seg = {expert, ends[expert], ends[expert + 1] - ends[expert]};
+        const segment seg = segment_of(ends, ids[order[i]]);
         quantize(&p, &seg, i - seg.first_row, x + (has_row_a_slot ? order[i] : order[i] / top_k) * p.n_cols);
     }
-    mx_cpu_barrier(task);
+    run_segments(&p, ends, n_experts);
+}
 
-    /* Threads share the tiles of all experts in proportion to rows, so a thread may start in the middle of an expert.
-     */
-    mx_cpu_split(task, p.n_act_rows * p.n_units, &from, &to);
-    for (int64_t e = 0; e < n_experts; e++) {
-        const segment seg = {e, ends[e], ends[e + 1] - ends[e]};
-        if (seg.n_rows > 0) {
-            const int64_t first = seg.first_row * p.n_units;
-            const int64_t unit_from = (MX_MAX(from - first, 0) + seg.n_rows - 1) / seg.n_rows;
-            const int64_t unit_to = (MX_MAX(to - first, 0) + seg.n_rows - 1) / seg.n_rows;
-            run_units(&p, &seg, MX_MIN(unit_from, p.n_units), MX_MIN(unit_to, p.n_units));
-        }
+/* A head is an expert that every token has. */
+void mx_cpu_packed_head_linear(const mx_cpu_task *task)
+{
+    product p = {0};
+    uint8_t *rest = begin_product(&p, task);
+    const int64_t n_tokens = task->batch->n_tokens;
+    const int64_t n_heads = p.weights[0]->n_experts;
+    const float *x = mx_cpu_f32(task, task->op->in[0]);
+    int32_t *order = take_order(&p, rest, n_tokens * n_heads);
+    int32_t *ends = order + p.n_act_rows;
+    int64_t from;
+    int64_t to;
+    for (int64_t h = 0; h <= n_heads; h++) {
+        ends[h] = (int32_t)(h * n_tokens);
     }
+    for (int64_t i = 0; i < p.n_act_rows; i++) {
+        order[i] = (int32_t)(i % n_tokens * n_heads + i / n_tokens);
+    }
+    mx_cpu_split(task, p.n_act_rows, &from, &to);
+    for (int64_t i = from; i < to; i++) {
+        const segment seg = segment_of(ends, i / n_tokens);
+        quantize(&p, &seg, i - seg.first_row, x + order[i] * p.n_cols);
+    }
+    run_segments(&p, ends, n_heads);
 }

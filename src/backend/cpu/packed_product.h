@@ -11,6 +11,7 @@
 
 void mx_cpu_packed_linear(const mx_cpu_task *task);
 void mx_cpu_packed_expert_linear(const mx_cpu_task *task);
+void mx_cpu_packed_head_linear(const mx_cpu_task *task);
 
 /* Work space of both. */
 mx_cpu_need mx_cpu_packed_product_need(const mx_cpu *cpu, const mx_op *op);

@@ -91,6 +91,10 @@ mx_cu_ptr mx_cuda_vector(const mx_cuda *cuda, int32_t weight)
 static mx_status check_heads(const mx_program *program, mx_error *err)
 {
     for (int32_t i = 0; i < program->n_caches; i++) {
+        if (program->caches[i].is_latent) {
+            return mx_fail(err, MX_UNSUPPORTED,
+                           "attention over compressed keys and values (MLA) is not supported on the GPU");
+        }
         if (program->caches[i].k_dim > MAX_HEAD_DIM || program->caches[i].v_dim > MAX_HEAD_DIM) {
             return mx_fail(err, MX_UNSUPPORTED,
                            "attention heads of %d and %d columns: on the GPU up to %d are supported",
@@ -104,6 +108,9 @@ static mx_status check_heads(const mx_program *program, mx_error *err)
 static mx_status check_ops(const mx_program *program, mx_error *err)
 {
     for (int32_t i = 0; i < program->n_ops; i++) {
+        if (program->ops[i].kind == MX_OP_ATTENTION && program->ops[i].u.attention.chunk > 0) {
+            return mx_fail(err, MX_UNSUPPORTED, "ATTENTION in chunks is not supported on the GPU");
+        }
         if (!mx_cuda_ops[program->ops[i].kind]) {
             return mx_fail(err, MX_UNSUPPORTED, "the GPU back end cannot run operation %d, %s: use --device cpu", i,
                            mx_op_infos[program->ops[i].kind].name);

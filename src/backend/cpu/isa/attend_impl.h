@@ -193,6 +193,17 @@ static void transpose_queries(const mx_attend *a, float *dst)
     }
 }
 
+/* values [PAGE, v_dim] from the last v_dim columns of keys [k_dim, PAGE]. */
+static void transpose_values(const mx_attend *a, const float *keys, float *values)
+{
+    const float *src = keys + (int64_t)(a->k_dim - a->v_dim) * PAGE;
+    for (int32_t d = 0; d < a->v_dim; d++) {
+        for (int32_t slot = 0; slot < PAGE; slot++) {
+            values[slot * a->v_dim + d] = src[d * PAGE + slot];
+        }
+    }
+}
+
 static void attend(const mx_attend *a)
 {
     const int32_t n_o_cols = (a->v_dim + PAGE - 1) / PAGE * PAGE;
@@ -201,6 +212,7 @@ static void attend(const mx_attend *a)
     /* Whole vectors of the last position would reach into the next head, which another thread may be writing. */
     const bool is_ragged = a->v_dim % PAGE != 0;
     /* More rows than one group would convert a page again for each group. */
+    const bool is_latent = !a->values;
     const bool widens = is_f16 && (is_ragged || a->n_queries > VF_QUERIES);
     float m[MX_ATTEND_MAX_QUERIES];
     float l[MX_ATTEND_MAX_QUERIES];
@@ -221,8 +233,15 @@ static void attend(const mx_attend *a)
     transpose_queries(a, q);
     for (int32_t i = first_page; i <= last_page; i++) {
         const void *keys = a->keys + (size_t)a->pages[i] * a->key_stride;
-        const void *values = a->values + (size_t)a->pages[i] * a->value_stride;
-        if (widens) {
+        const void *values = is_latent ? NULL : a->values + (size_t)a->pages[i] * a->value_stride;
+        if (is_latent) {
+            if (is_f16) {
+                widen(wide_keys, (const uint16_t *)keys, PAGE * a->k_dim);
+                keys = wide_keys;
+            }
+            transpose_values(a, keys, wide_values);
+            attend_page(false, a, i, q, keys, wide_values, o, n_o_cols, m, l);
+        } else if (widens) {
             widen(wide_keys, (const uint16_t *)keys, PAGE * a->k_dim);
             widen(wide_values, (const uint16_t *)values, n_value_cols);
             attend_page(false, a, i, q, wide_keys, wide_values, o, n_o_cols, m, l);

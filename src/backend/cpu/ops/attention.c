@@ -42,7 +42,7 @@ static void append_and_prepare(const mx_cpu_task *task, float *q_out)
     const mx_cache_spec *spec = &cache->spec;
     const float *q = mx_cpu_f32(task, task->op->in[0]);
     const float *k = mx_cpu_f32(task, task->op->in[1]);
-    const float *v = mx_cpu_f32(task, task->op->in[2]);
+    const float *v = spec->is_latent ? NULL : mx_cpu_f32(task, task->op->in[2]);
     float *head = (float *)task->own;
     int64_t from;
     int64_t to;
@@ -57,7 +57,7 @@ static void append_and_prepare(const mx_cpu_task *task, float *q_out)
             const int64_t i = t * spec->n_kv_heads + h;
             prepare_head(task, head, k + i * spec->k_dim, spec->k_dim, &p->k_norm, position);
             mx_kv_cache_store_k(cache, page, position % MX_PAGE_TOKENS, h, head);
-            mx_kv_cache_store_v(cache, page, position % MX_PAGE_TOKENS, h, v + i * spec->v_dim);
+            mx_kv_cache_store_v(cache, page, position % MX_PAGE_TOKENS, h, v ? v + i * spec->v_dim : NULL);
         }
     }
     mx_cpu_barrier(task);
@@ -87,7 +87,7 @@ static void attend_head(const mx_cpu_task *task, float *y, const float *q, int32
     const mx_cache_spec *spec = &cache->spec;
     const int32_t i_kv_head = i_head / (p->n_heads / spec->n_kv_heads);
     const int32_t last = task->batch->positions[t];
-    const int32_t first = p->window > 0 ? MX_MAX(0, last - p->window + 1) : 0;
+    const int32_t first = mx_attention_first(p, last);
     const float scale = mx_attention_scale(p, last);
     const float *sinks = mx_cpu_vector(task->cpu, p->sinks);
     float *scores = (float *)task->own;
