@@ -75,6 +75,15 @@ typedef struct mx_layer_config {
     int64_t d_ff;
 } mx_layer_config;
 
+/* Attention over a compressed cache (blocks_mla.c). */
+typedef struct mx_mla_config {
+    int32_t q_rank; /* 0: queries are made from the stream itself */
+    int32_t kv_rank;
+    int32_t nope_dim;
+    int32_t rope_dim;
+    int32_t v_dim;
+} mx_mla_config;
+
 /* Norms on queries and keys. */
 typedef enum mx_qk_norm {
     MX_QK_NORM_NONE,
@@ -115,6 +124,7 @@ typedef struct mx_model_config {
     double attention_scale;   /* scores are q.k times this; 0: by query_scale */
     double attention_softcap; /* of scores; 0: none. Read by families that have it */
     const char *sinks;        /* path of a logit a head in the softmax's sum, by layer; NULL: none. Static */
+    mx_mla_config mla;        /* kv_rank 0: attention is plain */
     double embedding_scale;   /* further factors; as defaults, 0: 1 */
     double residual_scale;    /* of what attention and MLP add to the stream (mx_add_residual) */
     double logit_scale;       /* of the logits, before the soft cap */
@@ -123,11 +133,12 @@ typedef struct mx_model_config {
     int64_t d_ff_expert;
     int32_t top_k;
     bool normalize_top_k;
+    int32_t n_extra_layers; /* behind the last, for guessing further tokens: not used */
     mx_rope_config ropes[MX_LAYER_ROPE_COUNT];
     bool has_local_rope;           /* sliding layers use MX_LAYER_ROPE_LOCAL */
     bool is_rope_interleaved;      /* pairs of neighbours turn, not of halves */
     const mx_layer_config *layers; /* [n_layers], in the arena */
-    const void *own;               /* the family's own fields (mx_family.own), in the arena; NULL: it has none */
+    void *own;                     /* the family's own fields (mx_family.own), in the arena; NULL: it has none */
     int32_t eos_ids[MX_MAX_EOS_IDS];
     int32_t n_eos_ids;
 } mx_model_config;

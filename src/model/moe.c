@@ -83,16 +83,22 @@ mx_moe_settings mx_moe_settings_of(const mx_model_config *c)
     };
 }
 
-mx_moe_settings mx_moe_settings_of_v3(const mx_model_config *c)
+mx_moe_settings mx_moe_settings_of_groups(const mx_model_config *c)
 {
     const mx_moe_config *moe = moe_of(c);
     mx_moe_settings s = mx_moe_settings_of(c);
-    s.route.score = MX_SCORE_SIGMOID;
     s.route.n_groups = moe->n_groups;
     s.route.top_groups = moe->top_groups;
-    s.route.ranks_by_top_two = true;
     s.route.min_sum = 1e-20f;
     s.route.scale = moe->scale != 0 ? (float)moe->scale : 1.0f;
+    return s;
+}
+
+mx_moe_settings mx_moe_settings_of_v3(const mx_model_config *c)
+{
+    mx_moe_settings s = mx_moe_settings_of_groups(c);
+    s.route.score = MX_SCORE_SIGMOID;
+    s.route.ranks_by_top_two = true;
     s.choice_bias = "mlp.gate.e_score_correction_bias";
     return s;
 }
@@ -102,7 +108,7 @@ mx_value mx_moe_layer_mlp(mx_builder *b, const mx_model_config *c, int32_t i_lay
 {
     const mx_moe_config *moe = moe_of(c);
     if (!c->layers[i_layer].is_moe) {
-        return mx_glu_mlp(b, x, "mlp", c->layers[i_layer].d_ff, c->has_mlp_bias);
+        return mx_layer_mlp(b, c, i_layer, x);
     }
     const mx_value y = mx_moe_mlp(b, x, "mlp", settings);
     return !moe || moe->n_shared == 0
@@ -110,22 +116,11 @@ mx_value mx_moe_layer_mlp(mx_builder *b, const mx_model_config *c, int32_t i_lay
                : mx_add(b, y, mx_glu_mlp(b, x, "mlp.shared_experts", c->d_ff_expert * moe->n_shared, c->has_mlp_bias));
 }
 
-mx_value mx_moe_attention(mx_builder *b, const mx_model_config *c, int32_t i_layer, bool has_head_norms)
+void mx_moe_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer, const mx_moe_settings *settings)
 {
     const mx_value x = mx_stream(b);
-    mx_qkv t = mx_linear_qkv(b, mx_rmsnorm(b, x, "input_layernorm"), "self_attn", c->has_qkv_bias);
-    if (has_head_norms) {
-        t.q = mx_rmsnorm_heads(b, t.q, "self_attn.q_norm");
-        t.k = mx_rmsnorm_heads(b, t.k, "self_attn.k_norm");
-    }
-    const mx_value a = mx_layer_attention(b, c, i_layer, t);
-    return mx_add(b, x, mx_linear(b, a, "self_attn.o_proj", c->d_model, c->has_o_bias));
-}
-
-void mx_moe_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer, bool has_head_norms,
-                  const mx_moe_settings *settings)
-{
-    const mx_value y = mx_moe_attention(b, c, i_layer, has_head_norms);
+    const mx_value a = mx_self_attention(b, c, i_layer, mx_rmsnorm(b, x, "input_layernorm"));
+    const mx_value y = mx_add_residual(b, c, x, a);
     const mx_value z = mx_rmsnorm(b, y, "post_attention_layernorm");
-    mx_set_stream(b, mx_add(b, y, mx_moe_layer_mlp(b, c, i_layer, z, settings)));
+    mx_set_stream(b, mx_add_residual(b, c, y, mx_moe_layer_mlp(b, c, i_layer, z, settings)));
 }

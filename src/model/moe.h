@@ -25,6 +25,9 @@ typedef struct mx_moe_config {
         MX_FIELD(struct_, I32, member_.n_dense_first, "first_k_dense_replace", 0, 1 << 20), \
         MX_FIELD(struct_, I32, member_.layer_step, "moe_layer_freq", 1, 1 << 20)
 
+/* A row of a family's table of fields: layers that guess further tokens, whose tensors are passed over. */
+#define MX_MTP_FIELD MX_FIELD(mx_model_config, I32, n_extra_layers, "num_nextn_predict_layers", 0, 1024)
+
 /* The table for families whose own fields are a mx_moe_config and nothing else. */
 extern const mx_field mx_moe_fields[];
 
@@ -40,6 +43,9 @@ mx_status mx_moe_experts_are_mlps(yyjson_val *obj, mx_arena *arena, mx_model_con
 /* Softmax over all experts, the top_k of them, normalised if the configuration says so: to be changed by the family. */
 mx_moe_settings mx_moe_settings_of(const mx_model_config *c);
 
+/* The same in groups ranked by their largest, with the scale of the mx_moe_config that c->own begins with. */
+mx_moe_settings mx_moe_settings_of_groups(const mx_model_config *c);
+
 /* The same by sigmoid, with groups ranked by their two largest, "<mlp>.gate.e_score_correction_bias" and the scale of
  * the mx_moe_config that c->own begins with: DeepSeek V3 and what follows it. */
 mx_moe_settings mx_moe_settings_of_v3(const mx_model_config *c);
@@ -49,13 +55,8 @@ mx_moe_settings mx_moe_settings_of_v3(const mx_model_config *c);
 mx_value mx_moe_layer_mlp(mx_builder *b, const mx_model_config *c, int32_t i_layer, mx_value x,
                           const mx_moe_settings *settings);
 
-/* Up to the stream after the attention, which is returned: Llama's, with norms on the heads of queries and keys if
- * has_head_norms, and biases where the configuration has them. */
-mx_value mx_moe_attention(mx_builder *b, const mx_model_config *c, int32_t i_layer, bool has_head_norms);
-
-/* Such an attention and such an MLP. */
-void mx_moe_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer, bool has_head_norms,
-                  const mx_moe_settings *settings);
+/* mx_prenorm_layer with such an MLP. */
+void mx_moe_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer, const mx_moe_settings *settings);
 
 /* Renames for "mlp.switch_mlp.*_proj" as MLX stacks experts: the original checkpoints have "mlp.experts.N.*_proj". */
 extern const mx_rename mx_moe_renames[];

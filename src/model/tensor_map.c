@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "model/tensor_part.h"
+
 #define MAP_MAX_ARENA   ((size_t)1 << 28)
 #define MAP_MAX_EXPERTS 4096
 
@@ -50,6 +52,7 @@ static mx_str full_path(mx_tensor_map *map, mx_str path)
 
 void mx_tensor_map_deinit(mx_tensor_map *map)
 {
+    mx_tensor_part_free_copies(map);
     mx_arena_deinit(&map->arena);
     mx_strmap_deinit(&map->used);
     *map = (mx_tensor_map){0};
@@ -201,83 +204,6 @@ static mx_status join_experts(mx_tensor_map *map, mx_str path, const mx_rename *
     return MX_OK;
 }
 
-/* The heads of the layer that a canonical path is in. */
-static const mx_layer_config *layer_of(const mx_tensor_map *map, mx_str canonical)
-{
-    int32_t i_layer = 0;
-    for (size_t i = sizeof "layers." - 1; i < canonical.len && canonical.ptr[i] >= '0' && canonical.ptr[i] <= '9';
-         i++) {
-        i_layer = i_layer * 10 + canonical.ptr[i] - '0';
-    }
-    return &map->config->layers[i_layer];
-}
-
-/* Rows of a fused matrix: `n_runs` runs of `run_rows`, `run_step` apart, from row `first` on. */
-typedef struct part_rows {
-    int64_t first, n_runs, run_rows, run_step;
-    int64_t n_whole; /* rows that the fused matrix must have */
-} part_rows;
-
-static part_rows rows_of_part(mx_part part, const mx_layer_config *layer, int64_t n_rows)
-{
-    const int64_t dim = layer->head_dim;
-    const int64_t n_q = layer->n_heads * dim;
-    const int64_t n_kv = layer->n_kv_heads * dim;
-    const int64_t group = n_q / layer->n_kv_heads; /* rows of queries that read one key head */
-    const int64_t n_all = n_q + 2 * n_kv;
-    switch (part) {
-    case MX_PART_Q: return (part_rows){0, 1, n_q, n_q, n_all};
-    case MX_PART_K: return (part_rows){n_q, 1, n_kv, n_kv, n_all};
-    case MX_PART_V: return (part_rows){n_q + n_kv, 1, n_kv, n_kv, n_all};
-    case MX_PART_GROUP_Q: return (part_rows){0, layer->n_kv_heads, group, group + 2 * dim, n_all};
-    case MX_PART_GROUP_K: return (part_rows){group, layer->n_kv_heads, dim, group + 2 * dim, n_all};
-    case MX_PART_GROUP_V: return (part_rows){group + dim, layer->n_kv_heads, dim, group + 2 * dim, n_all};
-    case MX_PART_HEAD_Q: return (part_rows){0, layer->n_heads, dim, 2 * dim, 2 * n_q};
-    case MX_PART_HEAD_GATE: return (part_rows){dim, layer->n_heads, dim, 2 * dim, 2 * n_q};
-    case MX_PART_FIRST_HALF: return (part_rows){0, 1, n_rows / 2, n_rows / 2, n_rows / 2 * 2};
-    case MX_PART_SECOND_HALF: return (part_rows){n_rows / 2, 1, n_rows / 2, n_rows / 2, n_rows / 2 * 2};
-    }
-    return (part_rows){0, 1, n_rows, n_rows, n_rows};
-}
-
-/* Elements of a bias [n]: few bytes, which are copied where they are not neighbours. */
-static mx_status take_part_of_vector(mx_tensor_map *map, const part_rows *rows, mx_weight *w, mx_error *err)
-{
-    const int64_t size = (int64_t)mx_dtype_size(w->dtype);
-    const uint8_t *src = w->data + rows->first * size;
-    w->n_cols = rows->n_runs * rows->run_rows;
-    w->data = src;
-    if (rows->n_runs == 1) {
-        return MX_OK;
-    }
-    uint8_t *copy = mx_arena_alloc(&map->arena, (size_t)(w->n_cols * size));
-    if (!copy) {
-        return fail_memory(err);
-    }
-    for (int64_t i = 0; i < rows->n_runs; i++) {
-        memcpy(copy + i * rows->run_rows * size, src + i * rows->run_step * size, (size_t)(rows->run_rows * size));
-    }
-    w->data = copy;
-    return MX_OK;
-}
-
-static mx_status take_part(mx_tensor_map *map, mx_part part, mx_str canonical, mx_weight *w, mx_error *err)
-{
-    const bool is_vector = w->n_rows == 1 && w->n_experts == 1 && w->quant.mode == MX_QUANT_NONE;
-    const int64_t n = is_vector ? w->n_cols : w->n_rows;
-    const part_rows rows = rows_of_part(part, layer_of(map, canonical), n);
-    if (n != rows.n_whole) {
-        return mx_fail(err, MX_FORMAT, "tensor \"%.*s\": %lld rows by the configuration, found %lld",
-                       MX_STR_ARG(w->name), (long long)rows.n_whole, (long long)n);
-    }
-    if (is_vector) {
-        return take_part_of_vector(map, &rows, w, err);
-    }
-    *w = rows.n_runs == 1 ? mx_weight_slice_rows(w, rows.first, rows.run_rows)
-                          : mx_weight_slice_runs(w, rows.first, rows.n_runs, rows.run_rows, rows.run_step);
-    return MX_OK;
-}
-
 static mx_status turn(const mx_tensor_map *map, mx_weight *w, mx_error *err)
 {
     if (w->quant.mode != MX_QUANT_NONE) {
@@ -300,7 +226,7 @@ static mx_status resolve(void *object, mx_str canonical, mx_weight *out, mx_erro
     if (map->stem->is_by_input && out->n_rows > 1 && mx_str_starts_with(canonical, MX_STR("layers."))) {
         MX_TRY(turn(map, out, err));
     }
-    return at.fusion ? take_part(map, at.fusion->part, canonical, out, err) : MX_OK;
+    return at.fusion ? mx_tensor_part_take(map, at.fusion->part, canonical, out, err) : MX_OK;
 }
 
 mx_weight_source mx_tensor_map_source(mx_tensor_map *map)
@@ -318,7 +244,8 @@ static bool is_used(const mx_tensor_map *map, mx_str name)
 {
     static const mx_str suffixes[] = {
         MX_STR_INIT(""),        MX_STR_INIT(".weight"),       MX_STR_INIT(".scales"),
-        MX_STR_INIT(".biases"), MX_STR_INIT(".global_scale"),
+        MX_STR_INIT(".biases"), MX_STR_INIT(".global_scale"), MX_STR_INIT("_blocks"),
+        MX_STR_INIT("_scales"),
     };
     int32_t value = 0;
     for (size_t i = 0; i < MX_COUNTOF(suffixes); i++) {
@@ -340,13 +267,28 @@ static bool is_harmless(mx_str name)
     return false;
 }
 
+/* Whether a tensor is in a layer behind the last (mx_model_config.n_extra_layers). */
+static bool is_extra_layer(const mx_tensor_map *map, mx_str name)
+{
+    char start[128];
+    const int n = snprintf(start, sizeof start, "%s%s", map->stem->body, map->stem->layers);
+    if (map->config->n_extra_layers == 0 || n < 0 || !mx_str_starts_with(name, (mx_str){start, (size_t)n})) {
+        return false;
+    }
+    int32_t i_layer = 0;
+    for (size_t i = (size_t)n; i < name.len && name.ptr[i] >= '0' && name.ptr[i] <= '9' && i_layer < 100000; i++) {
+        i_layer = i_layer * 10 + name.ptr[i] - '0';
+    }
+    return i_layer >= map->config->n_layers && i_layer < map->config->n_layers + map->config->n_extra_layers;
+}
+
 mx_status mx_tensor_map_check_unused(const mx_tensor_map *map, mx_error *err)
 {
     const mx_tensor *first = NULL;
     size_t n_unused = 0;
     for (size_t i = 0; i < mx_checkpoint_n_tensors(map->checkpoint); i++) {
         const mx_tensor *t = mx_checkpoint_at(map->checkpoint, i);
-        if (!is_used(map, t->name) && !is_harmless(t->name)) {
+        if (!is_used(map, t->name) && !is_harmless(t->name) && !is_extra_layer(map, t->name)) {
             first = first ? first : t;
             n_unused++;
         }

@@ -22,6 +22,7 @@ typedef struct mx_tensor_map {
     const mx_stem *stem; /* static */
     mx_arena arena;      /* owned: names, tables of experts and parts of biases, to which weights point */
     mx_strmap used;      /* owned: full paths that were resolved */
+    void *copies;        /* owned: of tensor_part.c */
 } mx_tensor_map;
 
 /* Finds out how the checkpoint's names begin. MX_NOT_FOUND when there is no embedding under any stem; MX_NO_MEMORY.

@@ -1,9 +1,9 @@
 /* blocks_mla.c - attention over a compressed cache (multi-head latent attention).
  *
- * A key head is W_k c beside a rotated part that all heads share, a value head is W_v c, and c is the latent of a token.
- * Only [rotated part | c] is cached, as one key head whose end is also the value; W_k is applied to the queries and W_v
- * to the weighted sum of latents instead, which gives the same numbers: q . (W_k c) = (W_k^T q) . c. Prefill and decode
- * are the same operations.
+ * A key head is W_k c beside a rotated part that all heads share, a value head is W_v c, and c is the latent of a
+ * token. Only [rotated part | c] is cached, as one key head whose end is also the value; W_k is applied to the queries
+ * and W_v to the weighted sum of latents instead, which gives the same numbers: q . (W_k c) = (W_k^T q) . c. Prefill
+ * and decode are the same operations.
  *
  * Source: DeepSeek-AI, "DeepSeek-V2", arXiv 2405.04434, section 2.1.
  */
@@ -35,8 +35,8 @@ static mx_value columns(mx_builder *b, mx_value x, int32_t n_heads, int32_t firs
     op.in[0] = x;
     op.in[1] = second;
     const int64_t n_second = second == MX_NO_VALUE ? 0 : mx_builder_view_value(b, second)->n_cols / n_heads;
-    op.u.columns = (mx_columns_params){
-        .n_heads = n_heads, .first = first, .n_first = n_first, .n_second = (int32_t)n_second};
+    op.u.columns =
+        (mx_columns_params){.n_heads = n_heads, .first = first, .n_first = n_first, .n_second = (int32_t)n_second};
     return finish_op(b, &op, n_heads * (n_first + n_second), name);
 }
 
@@ -78,7 +78,8 @@ mx_value mx_mla(mx_builder *b, mx_value x, const char *path, const mx_mla_settin
     const int32_t n_heads = b->shape.n_heads;
     const mx_builder_shape shape = b->shape;
     const mx_value q = queries(b, x, path, s);
-    const mx_value kv = mx_linear(b, x, part(buffer, path, "kv_a_proj_with_mqa"), s->kv_rank + s->rope_dim, s->has_bias);
+    const mx_value kv =
+        mx_linear(b, x, part(buffer, path, "kv_a_proj_with_mqa"), s->kv_rank + s->rope_dim, s->has_bias);
 
     const mx_value nope = columns(b, q, n_heads, 0, s->nope_dim, MX_NO_VALUE, part(buffer, path, "q_nope"));
     const mx_value absorbed = head_linear(b, nope, part(buffer, path, "embed_q"), n_heads, s->kv_rank);

@@ -54,10 +54,11 @@ typedef struct mx_qkv {
 typedef struct mx_attention_settings {
     float scale; /* usually 1 / sqrt(head_dim) */
     mx_sharpening sharpening;
-    float softcap;     /* 0: none */
-    int32_t window;    /* positions that a token sees, its own included; 0: all */
-    int32_t chunk;      /* positions of a chunk, out of which a token does not see; 0: all are one */
-    int32_t latent_dim; /* values are the last so many columns of the keys (t.v is MX_NO_VALUE); 0: they are their own */
+    float softcap;  /* 0: none */
+    int32_t window; /* positions that a token sees, its own included; 0: all */
+    int32_t chunk;  /* positions of a chunk, out of which a token does not see; 0: all are one */
+    int32_t
+        latent_dim;    /* values are the last so many columns of the keys (t.v is MX_NO_VALUE); 0: they are their own */
     const char *sinks; /* path of a logit a head that takes part in the softmax's sum, [n_heads]; NULL: none */
 } mx_attention_settings;
 
@@ -146,9 +147,10 @@ mx_value mx_attention(mx_builder *b, mx_qkv t, const mx_attention_settings *sett
 /* Attends over the cache that layer i_layer, an earlier one, has made. */
 mx_value mx_attention_shared(mx_builder *b, mx_value q, int32_t i_layer, const mx_attention_settings *settings);
 
-/* Attention over latents of kv_rank columns (blocks_mla.c): weights `<path>.q_proj`, or `.q_a_proj`, `.q_a_layernorm` and
- * `.q_b_proj`; `.kv_a_proj_with_mqa`, `.kv_a_layernorm`, `.embed_q` [n_heads, kv_rank, nope_dim], `.unembed_out` [n_heads,
- * v_dim, kv_rank]. Gives [T, n_heads * v_dim]. */
+/* Attention over latents of kv_rank columns (blocks_mla.c): weights `<path>.q_proj`, or `.q_a_proj`, `.q_a_layernorm`
+ * and
+ * `.q_b_proj`; `.kv_a_proj_with_mqa`, `.kv_a_layernorm`, `.embed_q` [n_heads, kv_rank, nope_dim], `.unembed_out`
+ * [n_heads, v_dim, kv_rank]. Gives [T, n_heads * v_dim]. */
 mx_value mx_mla(mx_builder *b, mx_value x, const char *path, const mx_mla_settings *settings);
 
 /* down_proj(act(gate_proj(x)) * up_proj(x)), with d_ff columns in between. */

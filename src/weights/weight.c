@@ -55,7 +55,6 @@ static mx_status fail_missing(const mx_checkpoint *checkpoint, mx_str path, mx_e
     } foreign[] = {
         {".qweight", "by AWQ or GPTQ, which the configuration does not say"},
         {".weight_packed", "by compressed-tensors, which the configuration does not say"},
-        {"_blocks", "in gpt-oss's own MXFP4, which is not read: use an MLX conversion"},
     };
     for (size_t i = 0; i < MX_COUNTOF(foreign); i++) {
         if (find_part(checkpoint, path, foreign[i].suffix)) {
@@ -203,6 +202,28 @@ static mx_status resolve_quantized(const mx_checkpoint *checkpoint, const mx_qua
     return read_global_scale(checkpoint, out, err);
 }
 
+/* GPT-OSS's own layout of mxfp4, whose bytes are those of MLX: blocks [n_experts, n_rows, n_groups, 16] U8 and scales
+ * [n_experts, n_rows, n_groups] U8. */
+static mx_status resolve_blocks(const mx_checkpoint *checkpoint, const mx_tensor *blocks, mx_weight *out, mx_error *err)
+{
+    const mx_tensor *scales = find_part(checkpoint, out->name, "_scales");
+    if (blocks->n_dims != 4 || blocks->dtype != MX_DTYPE_U8 || blocks->shape[3] != 16) {
+        return fail_shape(err, blocks, "U8 [experts, rows, groups, 16]");
+    }
+    if (!scales || scales->dtype != MX_DTYPE_U8 || scales->n_dims != 3 ||
+        memcmp(scales->shape, blocks->shape, 3 * sizeof scales->shape[0]) != 0) {
+        return mx_fail(err, MX_FORMAT, "%s: tensor \"%.*s\" has no \"_scales\" in U8 that fit it", blocks->path,
+                       MX_STR_ARG(blocks->name));
+    }
+    MX_TRY(split_shape(scales, out, err));
+    out->n_cols *= 32;
+    out->quant = (mx_quant){MX_QUANT_MXFP4, 4, 32};
+    out->dtype = MX_DTYPE_U8;
+    out->data = blocks->data;
+    out->scales = scales->data;
+    return MX_OK;
+}
+
 mx_status mx_weight_resolve(const mx_checkpoint *checkpoint, const mx_quant_config *quant, mx_str path, mx_weight *out,
                             mx_error *err)
 {
@@ -210,7 +231,10 @@ mx_status mx_weight_resolve(const mx_checkpoint *checkpoint, const mx_quant_conf
     const mx_tensor *t = find_part(checkpoint, path, ".weight");
     if (!t) {
         t = mx_checkpoint_find(checkpoint, path);
-        return t ? resolve_dense(t, out, err) : fail_missing(checkpoint, path, err);
+        const mx_tensor *blocks = find_part(checkpoint, path, "_blocks");
+        return t        ? resolve_dense(t, out, err)
+               : blocks ? resolve_blocks(checkpoint, blocks, out, err)
+                        : fail_missing(checkpoint, path, err);
     }
     const mx_tensor *scales = find_part(checkpoint, path, ".scales");
     return scales ? resolve_quantized(checkpoint, quant, t, scales, out, err) : resolve_dense(t, out, err);
@@ -218,7 +242,8 @@ mx_status mx_weight_resolve(const mx_checkpoint *checkpoint, const mx_quant_conf
 
 bool mx_weight_exists(const mx_checkpoint *checkpoint, mx_str path)
 {
-    return find_part(checkpoint, path, ".weight") || mx_checkpoint_find(checkpoint, path);
+    return find_part(checkpoint, path, ".weight") || mx_checkpoint_find(checkpoint, path) ||
+           find_part(checkpoint, path, "_blocks");
 }
 
 mx_weight mx_weight_slice_rows(const mx_weight *w, int64_t from, int64_t n)

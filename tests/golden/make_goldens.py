@@ -106,7 +106,7 @@ def make(name, case, check_mlx):
     tensors = weights(config, rng) if callable(weights) else llama_like(config, rng, **weights)
     stored, meant = store(tensors, case)
     runs = [[int(t) for t in rng.integers(3, config["vocab_size"], n)] for n in case["runs"]]
-    plain_config = {k: v for k, v in config.items() if k != "quantization"}
+    plain_config = {k: v for k, v in config.items() if k not in ("quantization", "quantization_config")}
     logits = (run_mlx_plain if case.get("reference") == "mlx" else run_reference)(plain_config, meant, runs)
 
     if "default" in case:

@@ -32,7 +32,22 @@ static const attention_case op_cases[] = {
     {"plain", 4, 2, 16, 16, 0, 0.0f, false, false, false, false, false, 0, {0, 0, 0}, 0, false},
     {"one head, odd dimensions", 1, 1, 10, 6, 0, 0.0f, false, false, false, false, false, 0, {0, 0, 0}, 0, false},
     {"fused with norms and rope", 6, 2, 32, 32, 0, 0.0f, false, true, true, true, false, 32, {0, 0, 0}, 0, false},
-    {"fused, window, soft cap, partial rope", 4, 4, 64, 48, 37, 3.0f, false, true, false, true, false, 24, {0, 0, 0}, 0, false},
+    {"fused, window, soft cap, partial rope",
+     4,
+     4,
+     64,
+     48,
+     37,
+     3.0f,
+     false,
+     true,
+     false,
+     true,
+     false,
+     24,
+     {0, 0, 0},
+     0,
+     false},
     {"fused, sinks, interleaved rope", 8, 1, 16, 16, 64, 0.0f, true, true, false, true, true, 16, {0, 0, 0}, 0, false},
     {"fused, no rope, window of one", 3, 3, 80, 80, 1, 0.0f, false, true, true, false, false, 0, {0, 0, 0}, 0, false},
     {"head of 64, group of 4", 8, 2, 64, 64, 0, 0.0f, false, true, false, true, false, 64, {0, 0, 0}, 0, false},
@@ -40,7 +55,22 @@ static const attention_case op_cases[] = {
     {"plain, sharpened queries", 4, 2, 16, 16, 0, 0.0f, false, false, false, false, false, 0, {0.3f, 16, 0}, 0, false},
     {"chunks", 4, 2, 32, 32, 0, 0.0f, false, true, false, true, false, 32, {0, 0, 0}, 19, false},
     {"latent", 5, 1, 40, 32, 0, 0.0f, false, true, false, true, true, 8, {0, 0, 0}, 0, true},
-    {"latent, plain, more queries than fit", 70, 1, 24, 18, 0, 0.0f, false, false, false, false, false, 0, {0, 0, 0}, 0, true},
+    {"latent, plain, more queries than fit",
+     70,
+     1,
+     24,
+     18,
+     0,
+     0.0f,
+     false,
+     false,
+     false,
+     false,
+     false,
+     0,
+     {0, 0, 0},
+     0,
+     true},
 };
 
 typedef struct fixture {
@@ -81,8 +111,7 @@ static void build(fixture *f, const attention_case *c, uint64_t seed)
     r->program.ropes[0] = (mx_rope_spec){c->rot_dim, c->is_interleaved, f->inv_freq, 1.1f};
     const mx_value q = rig_input(r, (int64_t)c->n_heads * c->k_dim, &f->q);
     const mx_value k = rig_input(r, (int64_t)c->n_kv_heads * c->k_dim, &f->k);
-    const mx_value v =
-        c->is_latent ? MX_NO_VALUE : rig_input(r, (int64_t)c->n_kv_heads * c->v_dim, &f->v);
+    const mx_value v = c->is_latent ? MX_NO_VALUE : rig_input(r, (int64_t)c->n_kv_heads * c->v_dim, &f->v);
     f->out = rig_value(r, MX_ROWS_TOKENS, 1, (int64_t)c->n_heads * c->v_dim, MX_VALUE_F32);
     if (!c->is_fused) {
         add_plain(f, q, k, v);

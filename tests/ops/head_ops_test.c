@@ -1,7 +1,7 @@
 /* head_ops_test.c - the operations on heads, against f64.
  *
- * Error model: a product of K terms is off by at most TOLERANCE of the sum of their sizes: in the plain mode roundings of
- * f32, in the exact mode activations of 15 bits and a sign, in the fast mode of 7.
+ * Error model: a product of K terms is off by at most TOLERANCE of the sum of their sizes: in the plain mode roundings
+ * of f32, in the exact mode activations of 15 bits and a sign, in the fast mode of 7.
  */
 #include <math.h>
 #include <string.h>

@@ -32,8 +32,8 @@ typedef struct mx_attend {
     float sinks[MX_ATTEND_MAX_QUERIES]; /* one more logit in the sum; -INFINITY for none */
     const int32_t *pages;               /* the sequence's */
     const uint8_t *keys;                /* of the kv head in page 0 (kv_cache.h) */
-    const uint8_t *values; /* NULL: the last v_dim columns of the keys (a latent cache) */
-    size_t key_stride; /* bytes from page to page */
+    const uint8_t *values;              /* NULL: the last v_dim columns of the keys (a latent cache) */
+    size_t key_stride;                  /* bytes from page to page */
     size_t value_stride;
     float *work; /* mx_attend_work_bytes, 64-byte aligned */
 } mx_attend;

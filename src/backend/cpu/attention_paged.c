@@ -226,7 +226,8 @@ void mx_cpu_paged_attention(const mx_cpu_task *task)
     for (int32_t s = 0; s < batch->n_seqs; s++) {
         is_decode = is_decode && batch->row_start[s + 1] - batch->row_start[s] <= 1;
     }
-    const bool is_alone = is_decode && batch->n_tokens * n_kv_heads >= task->n_threads; /* no thread waits for another */
+    const bool is_alone =
+        is_decode && batch->n_tokens * n_kv_heads >= task->n_threads; /* no thread waits for another */
     for (int32_t i = task->i_thread; i < batch->n_tokens * n_kv_heads; i += task->n_threads) {
         prepare(&a, i / n_kv_heads, i % n_kv_heads);
         if (is_alone) {

@@ -24,7 +24,8 @@ mx_status mx_kv_cache_init(mx_kv_cache *cache, const mx_cache_spec *spec, mx_kv_
     const int64_t size = (int64_t)element_size(cache);
     if (!mx_mul_i64((int64_t)n_pages * MX_PAGE_TOKENS, spec->n_kv_heads, &n_positions) ||
         !mx_mul_i64(n_positions, spec->k_dim * size, &n_keys) ||
-        !mx_mul_i64(n_positions, spec->is_latent ? 0 : spec->v_dim * size, &n_values) || n_keys > INT64_MAX / 4 || n_values > INT64_MAX / 4) {
+        !mx_mul_i64(n_positions, spec->is_latent ? 0 : spec->v_dim * size, &n_values) || n_keys > INT64_MAX / 4 ||
+        n_values > INT64_MAX / 4) {
         return mx_fail(err, MX_NO_MEMORY, "a KV cache of %d pages is too large", n_pages);
     }
     const mx_status st = mx_block_alloc((size_t)(n_keys + n_values) + MX_KV_PADDING, &cache->block, err);

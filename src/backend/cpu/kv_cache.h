@@ -7,8 +7,9 @@
  *     keys    [n_pages, n_kv_heads, k_dim, MX_PAGE_TOKENS]
  *     values  [n_pages, n_kv_heads, MX_PAGE_TOKENS, v_dim]
  *
- * A latent cache (mx_cache_spec) has keys alone; values are read from their last v_dim columns. In f16 or f32. Memory is taken page by page as the engine uses them. A new cache is all zeros, and whatever a page
- * held before is finite, so positions past a sequence's end may be computed and then left out.
+ * A latent cache (mx_cache_spec) has keys alone; values are read from their last v_dim columns. In f16 or f32. Memory
+ * is taken page by page as the engine uses them. A new cache is all zeros, and whatever a page held before is finite,
+ * so positions past a sequence's end may be computed and then left out.
  */
 #ifndef MX_BACKEND_CPU_KV_CACHE_H
 #define MX_BACKEND_CPU_KV_CACHE_H
@@ -40,7 +41,8 @@ void mx_kv_cache_deinit(mx_kv_cache *cache);
 uint8_t *mx_kv_cache_keys(const mx_kv_cache *cache, int32_t page, int32_t i_kv_head);
 uint8_t *mx_kv_cache_values(const mx_kv_cache *cache, int32_t page, int32_t i_kv_head);
 
-/* Stores one position of one head: k [k_dim], v [v_dim] (of a latent cache not looked at). Values past the range of f16 are stored as its largest. */
+/* Stores one position of one head: k [k_dim], v [v_dim] (of a latent cache not looked at). Values past the range of f16
+ * are stored as its largest. */
 void mx_kv_cache_store_k(const mx_kv_cache *cache, int32_t page, int32_t slot, int32_t i_kv_head, const float *k);
 void mx_kv_cache_store_v(const mx_kv_cache *cache, int32_t page, int32_t slot, int32_t i_kv_head, const float *v);
 

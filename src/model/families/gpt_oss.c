@@ -54,13 +54,25 @@ static void gpt_oss_layer(mx_builder *b, const mx_model_config *c, int32_t i_lay
     mx_moe_settings moe = mx_moe_settings_of(c);
     moe.has_router_bias = true;
     moe.has_expert_bias = true;
-    mx_moe_layer(b, c, i_layer, false, &moe);
+    mx_moe_layer(b, c, i_layer, &moe);
 }
 
 static const mx_rename gpt_oss_renames[] = {
     {"mlp.gate", "mlp.router"},
-    {"mlp.switch_mlp", "mlp.experts"},
+    {"mlp.switch_mlp.gate_proj", "mlp.experts.gate_proj"},
+    {"mlp.switch_mlp.up_proj", "mlp.experts.up_proj"},
     {NULL, NULL},
+};
+
+/* The original files: gate and up take turns; matrices in mxfp4, or in bf16 the other way round. */
+static const mx_fusion gpt_oss_fusions[] = {
+    {"mlp.switch_mlp.gate_proj.bias", "mlp.experts.gate_up_proj_bias", MX_PART_TURNED_EVEN},
+    {"mlp.switch_mlp.up_proj.bias", "mlp.experts.gate_up_proj_bias", MX_PART_TURNED_ODD},
+    {"mlp.switch_mlp.down_proj.bias", "mlp.experts.down_proj_bias", MX_PART_TURNED},
+    {"mlp.switch_mlp.gate_proj", "mlp.experts.gate_up_proj", MX_PART_TURNED_EVEN},
+    {"mlp.switch_mlp.up_proj", "mlp.experts.gate_up_proj", MX_PART_TURNED_ODD},
+    {"mlp.switch_mlp.down_proj", "mlp.experts.down_proj", MX_PART_TURNED},
+    {NULL, NULL, MX_PART_TURNED},
 };
 
 const mx_family mx_family_gpt_oss = {
@@ -69,6 +81,7 @@ const mx_family mx_family_gpt_oss = {
     .source = "transformers, models/gpt_oss/modeling_gpt_oss.py",
     .defaults = &gpt_oss_defaults,
     .renames = gpt_oss_renames,
+    .fusions = gpt_oss_fusions,
     .read = gpt_oss_read,
     .sliding = mx_sliding_alternate,
     .sparse = mx_sparse_all,

@@ -23,7 +23,7 @@ static const mx_model_config mixtral_defaults = {
 static void mixtral_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer)
 {
     const mx_moe_settings moe = mx_moe_settings_of(c);
-    mx_moe_layer(b, c, i_layer, false, &moe);
+    mx_moe_layer(b, c, i_layer, &moe);
 }
 
 static const mx_rename mixtral_renames[] = {

@@ -1,8 +1,6 @@
 /* olmoe.c - OLMoE: queries and keys are normalised over all heads together, before they are rotated. */
 #include "model/moe.h"
 
-#include "model/families/families.h"
-
 static const mx_model_config olmoe_defaults = {
     .model_type = "olmoe",
     .n_layers = 16,
@@ -13,6 +11,7 @@ static const mx_model_config olmoe_defaults = {
     .n_vocab = 50304,
     .norm_eps = 1e-5,
     .act = MX_ACT_SILU,
+    .qk_norm = MX_QK_NORM_ROWS,
     .n_experts = 64,
     .top_k = 8,
     .ropes = {MX_ROPE_PLAIN(1e4), MX_ROPE_PLAIN(1e4)},
@@ -33,14 +32,7 @@ static mx_status olmoe_read(yyjson_val *obj, mx_arena *arena, mx_model_config *c
 static void olmoe_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer)
 {
     const mx_moe_settings moe = mx_moe_settings_of(c);
-    const mx_value x = mx_stream(b);
-    mx_qkv t = mx_linear_qkv(b, mx_rmsnorm(b, x, "input_layernorm"), "self_attn", c->has_qkv_bias);
-    t.q = mx_rmsnorm(b, t.q, "self_attn.q_norm");
-    t.k = mx_rmsnorm(b, t.k, "self_attn.k_norm");
-    const mx_value a = mx_layer_attention(b, c, i_layer, t);
-    const mx_value y = mx_add(b, x, mx_linear(b, a, "self_attn.o_proj", c->d_model, c->has_o_bias));
-    const mx_value z = mx_rmsnorm(b, y, "post_attention_layernorm");
-    mx_set_stream(b, mx_add(b, y, mx_moe_mlp(b, z, "mlp", &moe)));
+    mx_moe_layer(b, c, i_layer, &moe);
 }
 
 const mx_family mx_family_olmoe = {

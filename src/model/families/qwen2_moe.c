@@ -1,4 +1,5 @@
 /* qwen2_moe.c - Qwen 1.5 and 2 with experts: a shared expert beside them, let through by a gate. */
+#include "model/families/families.h"
 #include "model/moe.h"
 
 typedef struct own_config {
@@ -58,14 +59,15 @@ static void qwen2_moe_layer(mx_builder *b, const mx_model_config *c, int32_t i_l
 {
     const own_config *own = (const own_config *)c->own;
     const mx_moe_settings moe = mx_moe_settings_of(c);
-    const mx_value y = mx_moe_attention(b, c, i_layer, false);
+    const mx_value x = mx_stream(b);
+    const mx_value y = mx_add(b, x, mx_self_attention(b, c, i_layer, mx_rmsnorm(b, x, "input_layernorm")));
     const mx_value z = mx_rmsnorm(b, y, "post_attention_layernorm");
     mx_value m;
     if (c->layers[i_layer].is_moe) {
         m = mx_moe_mlp(b, z, "mlp", &moe);
         m = mx_add(b, m, mx_gated_mlp(b, z, "mlp.shared_expert", "mlp.shared_expert_gate", own->d_ff_shared));
     } else {
-        m = mx_glu_mlp(b, z, "mlp", c->layers[i_layer].d_ff, false);
+        m = mx_layer_mlp(b, c, i_layer, z);
     }
     mx_set_stream(b, mx_add(b, y, m));
 }

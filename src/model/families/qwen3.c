@@ -41,7 +41,7 @@ static const mx_model_config qwen3_moe_defaults = {
 static void qwen3_moe_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer)
 {
     const mx_moe_settings moe = mx_moe_settings_of(c);
-    mx_moe_layer(b, c, i_layer, true, &moe);
+    mx_moe_layer(b, c, i_layer, &moe);
 }
 
 /* All layers, if "use_sliding_window". */

@@ -1,4 +1,6 @@
 """Families with experts whose attention is plain: Qwen 2, Mixtral, OLMoE, GPT-OSS."""
+import numpy as np
+
 from expert_layouts import layout, rename, split, stacked, swapped
 from tiny_checkpoint import BASE, SMALL_GROUP, WIDE, as_published, by_layer, every
 
@@ -28,6 +30,26 @@ GPT_OSS_MLX = layout(
     split(r"experts\.down_proj$", {"experts.down_proj.weight": swapped}),
     rename(r"experts\.down_proj_bias$", "experts.down_proj.bias"))
 
+
+
+def as_blocks(stored):
+    """mxfp4 under the original names: the words as bytes, 16 a group, and gate and up in turns."""
+    out = {}
+    for name, (a, dtype) in stored.items():
+        if ".experts." in name and name.endswith(".weight"):
+            a = a.view(np.uint8).reshape(*a.shape[:-1], -1, 16)
+            out[name[:-len(".weight")] + "_blocks"] = (a, "U8")
+        elif ".experts." in name and name.endswith(".scales"):
+            out[name[:-len(".scales")] + "_scales"] = (a, dtype)
+        else:
+            out[name] = (a, dtype)
+    return out
+
+
+GPT_OSS_BLOCKS = layout(
+    split(r"experts\.gate_up_proj$", {"experts.gate_up_proj.weight": swapped}),
+    split(r"experts\.down_proj$", {"experts.down_proj.weight": swapped}))
+
 CASES = {
     "qwen2-moe": dict(config=QWEN2, runs=[50], weights=as_published(), dtype="BF16", check_mlx=False),
     "qwen2-moe-q4": dict(config={**QWEN2, "hidden_size": 64, "moe_intermediate_size": 32, "intermediate_size": 64,
@@ -45,7 +67,12 @@ CASES = {
                              "quantization": SMALL_GROUP},
                      runs=[40], weights=as_published(), layout=layout(*stacked("mlp")), dtype="F16",
                      quant=every(**SMALL_GROUP), check_mlx=True),
+    "gpt-oss": dict(config={**GPT_OSS, "intermediate_size": 24}, runs=[40], weights=GPT_OSS_GAIN, dtype="BF16"),
+    "gpt-oss-blocks": dict(config={**GPT_OSS, "quantization_config": {
+                               "quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "lm_head"]}},
+                           runs=[50], weights=GPT_OSS_GAIN, layout=GPT_OSS_BLOCKS, finish=as_blocks, dtype="BF16",
+                           quant=by_layer({"experts": MXFP4}, None), check_mlx=False),
     "gpt-oss-mlx": dict(config={**GPT_OSS, "hidden_size": 64}, runs=[50], weights=GPT_OSS_GAIN, layout=GPT_OSS_MLX, dtype="BF16",
                         default=MXFP4, quant=by_layer({"router": {"group_size": 64, "bits": 8}, "experts": MXFP4},
-                                                      {"group_size": 64, "bits": 8}), check_mlx=True),
+                                                      {"group_size": 64, "bits": 8})),  # mlx-lm ignores "truncate"
 }
