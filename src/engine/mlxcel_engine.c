@@ -21,7 +21,7 @@ int64_t mx_api_kv_bytes(const mx_program *program)
     int64_t n_bytes = 0;
     for (int32_t i = 0; i < program->n_caches; i++) {
         const mx_cache_spec *c = &program->caches[i];
-        n_bytes += (int64_t)c->n_kv_heads * (c->k_dim + c->v_dim) * (int64_t)sizeof(uint16_t); /* MX_KV_F16 */
+        n_bytes += c->n_kv_heads * mx_cache_cols(c) * (int64_t)sizeof(uint16_t); /* MX_KV_F16 */
     }
     return n_bytes;
 }

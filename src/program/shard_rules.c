@@ -461,7 +461,7 @@ static mx_status divide_append(mx_sharding *s, const mx_op *op, mx_op *made)
     int64_t n = 0;
     MX_TRY(divide_cache(s, op, op->u.kv_append.i_cache, &from, &n));
     MX_TRY(need_heads(s, op, made, 0, from, n, cache->k_dim));
-    return need_heads(s, op, made, 1, from, n, cache->v_dim);
+    return cache->is_latent ? MX_OK : need_heads(s, op, made, 1, from, n, cache->v_dim);
 }
 
 static mx_status divide_attention(mx_sharding *s, const mx_op *op, mx_op *made)
@@ -522,7 +522,8 @@ static int32_t *state_of_delta(mx_op *op)
 
 /* Tables of embeddings are read a row at a time and scores of experts are few: all ranks have them whole. Experts are
  * divided inside, so that all ranks have the same work whichever are chosen. Recurrent layers are not divided: each
- * rank computes all of them, and has all of their states. */
+ * rank computes all of them, and has all of their states. Of attention over latents only the heads are divided: every
+ * rank has the whole cache, which is small, and computes all products around it. */
 const mx_shard_rule mx_shard_rules[MX_OP_COUNT] = {
     [MX_OP_EMBED] = {.divide = divide_whole},
     [MX_OP_ADD_POSITIONS] = {.divide = divide_whole},
@@ -541,6 +542,8 @@ const mx_shard_rule mx_shard_rules[MX_OP_COUNT] = {
     [MX_OP_ROUTE] = {.divide = divide_whole},
     [MX_OP_EXPERT_LINEAR] = {.divide = divide_product},
     [MX_OP_EXPERT_COMBINE] = {.divide = divide_combine},
+    [MX_OP_HEAD_LINEAR] = {.divide = divide_whole},
+    [MX_OP_HEAD_COLUMNS] = {.divide = divide_whole},
     [MX_OP_SLICE] = {.divide = divide_whole},
     [MX_OP_CAUSAL_CONV] = {.divide = divide_whole, .state = state_of_conv},
     [MX_OP_SSM_SCAN] = {.divide = divide_whole, .state = state_of_ssm},
