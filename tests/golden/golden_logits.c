@@ -30,8 +30,7 @@
 #include "base/bytes.h"
 #include "model/model.h"
 #include "platform/env.h"
-#include "platform/file.h"
-#include "platform/path.h"
+#include "tests/golden/golden_folders.h"
 #include "tests/run_sequences.h"
 #include "weights/safetensors.h"
 
@@ -70,11 +69,6 @@ typedef struct golden {
     const float *logits; /* [n_tokens, n_vocab], unaligned: read by mx_load_le32 */
     int64_t n_logits;
 } golden;
-
-typedef struct tally_of_runs {
-    int n_passed;
-    int n_failed;
-} tally_of_runs;
 
 static const mx_tensor *find(const mx_tensors *tensors, const char *what, int32_t i_run)
 {
@@ -204,7 +198,7 @@ static bool can_divide(const mx_program *program, const run_layout *layout, mx_e
 
 /* All schedules of one run in one mode. Returns the worst error; -1 where the model cannot be divided so. */
 static double run_mode(const char *dir, bool without_passes, const cpu_setting *mode, const golden *g,
-                       tally_of_runs *tally)
+                       golden_tally *tally)
 {
     mx_error err;
     mx_model *model = NULL;
@@ -253,8 +247,10 @@ static double run_mode(const char *dir, bool without_passes, const cpu_setting *
     return largest;
 }
 
-static void run_case(const char *dir, tally_of_runs *tally)
+static void run_case(void *ctx, const char *dir, mx_str name, golden_tally *tally)
 {
+    (void)ctx;
+    (void)name;
     mx_error err = {0};
     mx_arena arena;
     mx_buf file = {0};
@@ -291,38 +287,17 @@ static void run_case(const char *dir, tally_of_runs *tally)
     mx_arena_deinit(&arena);
 }
 
-static bool is_chosen(mx_str name, int argc, char **argv)
-{
-    for (int i = 2; i < argc; i++) {
-        if (mx_str_find(name, mx_str_from(argv[i]), 0) != MX_STR_NPOS) {
-            return true;
-        }
-    }
-    return argc < 3;
-}
-
 int main(int argc, char **argv)
 {
-    tally_of_runs tally = {0};
-    mx_error err;
     mx_arena arena;
-    const mx_str *names = NULL;
-    size_t n_names = 0;
-    mx_arena_init(&arena, (size_t)1 << 24);
+    mx_arena_init(&arena, (size_t)1 << 20);
     const char *wanted = mx_env_get(&arena, "MLXCEL_TEST_DEVICE");
     device = wanted ? wanted : device;
-    if (argc < 2 || mx_dir_list(&arena, argv[1], &names, &n_names, &err) != MX_OK) {
-        printf("usage: golden-logits DIR [piece of a name ...]: %s\n", argc < 2 ? "DIR is missing" : err.message);
-        return 1;
+    if (argc < 2) {
+        fprintf(stderr, "usage: golden-logits DIR [piece of a name ...]\n");
+        return 2;
     }
-    for (size_t i = 0; i < n_names; i++) {
-        const char *dir = mx_path_join(&arena, argv[1], names[i]);
-        if (dir && mx_file_kind_at(dir) == MX_FILE_DIR && is_chosen(names[i], argc, argv)) {
-            run_case(dir, &tally);
-            fflush(stdout);
-        }
-    }
+    const int code = golden_run(argv[1], argv + 2, argc - 2, run_case, NULL);
     mx_arena_deinit(&arena);
-    printf("%d passed, %d failed\n", tally.n_passed, tally.n_failed);
-    return tally.n_failed == 0 && tally.n_passed > 0 ? 0 : 1;
+    return code;
 }

@@ -15,8 +15,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "platform/file.h"
-#include "platform/path.h"
+#include "tests/golden/golden_folders.h"
 #include "text/template/template.h"
 
 #define MAX_FILE  ((size_t)1 << 30)
@@ -130,19 +129,19 @@ static mx_status open_template(suite *s, mx_arena *arena, const char *folder, co
     return st;
 }
 
-/* Runs the cases of one folder; adds to the sums. */
-static void run_folder(mx_arena *arena, const char *dir, const char *templates, mx_str name, int *n_passed,
-                       int *n_failed)
+/* Runs the cases of one folder; `templates` is DIR2 or NULL. */
+static void run_folder(void *templates, const char *folder, mx_str name, golden_tally *tally)
 {
     mx_error err;
+    mx_arena arena;
     mx_buf cases = {0};
-    const char *folder = mx_path_join(arena, dir, name);
-    const char *other = templates ? mx_path_join(arena, templates, name) : NULL;
-    const char *path = folder ? mx_path_join(arena, folder, MX_STR("cases.jsonl")) : NULL;
-    suite s = {.name = folder ? folder : "", .out = {.max = MAX_FILE}};
+    mx_arena_init(&arena, (size_t)1 << 20);
+    const char *other = templates ? mx_path_join(&arena, templates, name) : NULL;
+    const char *path = mx_path_join(&arena, folder, MX_STR("cases.jsonl"));
+    suite s = {.name = folder, .out = {.max = MAX_FILE}};
     if (!path || mx_file_read(path, MAX_FILE, &cases, &err) != MX_OK) {
         report_failure(&s, name, path ? err.message : "out of memory");
-    } else if (open_template(&s, arena, folder, other, &err) != MX_OK) {
+    } else if (open_template(&s, &arena, folder, other, &err) != MX_OK) {
         report_failure(&s, name, err.message);
     } else {
         check_lines(&s, mx_buf_view(&cases));
@@ -150,49 +149,21 @@ static void run_folder(mx_arena *arena, const char *dir, const char *templates, 
     if (s.n_failed) {
         printf("%.*s: %d passed, %d failed\n", MX_STR_ARG(name), s.n_passed, s.n_failed);
     }
-    *n_passed += s.n_passed;
-    *n_failed += s.n_failed;
+    tally->n_passed += s.n_passed;
+    tally->n_failed += s.n_failed;
+    mx_arena_deinit(&arena);
     mx_template_close(s.tpl);
     mx_buf_deinit(&s.out);
     mx_buf_deinit(&cases);
 }
 
-static bool is_chosen(mx_str name, int argc, char **argv, int first)
-{
-    for (int i = first; i < argc; i++) {
-        if (mx_str_find(name, mx_str_from(argv[i]), 0) != MX_STR_NPOS) {
-            return true;
-        }
-    }
-    return argc <= first;
-}
-
 int main(int argc, char **argv)
 {
-    mx_error err;
-    mx_arena arena;
-    const mx_str *names = NULL;
-    size_t n_names = 0;
-    int n_passed = 0;
-    int n_failed = 0;
     if (argc < 2) {
         fprintf(stderr, "usage: golden-templates DIR [--templates DIR2] [piece of a name ...]\n");
         return 2;
     }
     const bool has_templates = argc > 3 && strcmp(argv[2], "--templates") == 0;
-    mx_arena_init(&arena, (size_t)64 << 20);
-    if (mx_dir_list(&arena, argv[1], &names, &n_names, &err) != MX_OK) {
-        printf("%s\n", err.message);
-        n_failed++;
-    }
-    for (size_t i = 0; i < n_names; i++) {
-        const char *folder = mx_path_join(&arena, argv[1], names[i]);
-        if (folder && is_chosen(names[i], argc, argv, has_templates ? 4 : 2) &&
-            mx_file_kind_at(folder) == MX_FILE_DIR) {
-            run_folder(&arena, argv[1], has_templates ? argv[3] : NULL, names[i], &n_passed, &n_failed);
-        }
-    }
-    mx_arena_deinit(&arena);
-    printf("%d passed, %d failed\n", n_passed, n_failed);
-    return n_failed == 0 && n_passed > 0 ? 0 : 1;
+    const int first = has_templates ? 4 : 2;
+    return golden_run(argv[1], argv + first, argc - first, run_folder, has_templates ? argv[3] : NULL);
 }

@@ -19,8 +19,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "platform/file.h"
-#include "platform/path.h"
+#include "tests/golden/golden_folders.h"
 #include "text/tokenizer/tokenizer.h"
 
 #define MAX_FILE  ((size_t)1 << 30)
@@ -182,25 +181,27 @@ done:
     return st;
 }
 
-/* Runs the cases of one folder; adds to the sums. */
-static void run_folder(mx_arena *arena, const char *dir, mx_str name, int *n_passed, int *n_failed)
+static void run_folder(void *ctx, const char *folder, mx_str name, golden_tally *tally)
 {
     mx_error err;
+    mx_arena arena;
     mx_buf cases = {0};
-    const char *folder = mx_path_join(arena, dir, name);
-    suite s = {.name = folder ? folder : "",
+    (void)ctx;
+    mx_arena_init(&arena, (size_t)1 << 20);
+    suite s = {.name = folder,
                .ids = {.max = MAX_IDS},
                .wanted = {.max = MAX_IDS},
                .text = {.max = MAX_FILE},
                .streamed = {.max = MAX_FILE}};
-    if (!folder || open_suite(&s, arena, folder, &cases, &err) != MX_OK) {
-        report(&s, 0, folder ? err.message : "out of memory");
+    if (open_suite(&s, &arena, folder, &cases, &err) != MX_OK) {
+        report(&s, 0, err.message);
     } else {
         check_lines(&s, mx_buf_view(&cases));
-        printf("%s: %d passed, %d failed\n", mx_path_base(mx_str_from(folder)).ptr, s.n_passed, s.n_failed);
+        printf("%.*s: %d passed, %d failed\n", MX_STR_ARG(name), s.n_passed, s.n_failed);
     }
-    *n_passed += s.n_passed;
-    *n_failed += s.n_failed;
+    tally->n_passed += s.n_passed;
+    tally->n_failed += s.n_failed;
+    mx_arena_deinit(&arena);
     mx_encoder_free(s.enc);
     mx_tokenizer_close(s.tok);
     mx_ids_deinit(&s.ids);
@@ -210,40 +211,11 @@ static void run_folder(mx_arena *arena, const char *dir, mx_str name, int *n_pas
     mx_buf_deinit(&cases);
 }
 
-static bool is_chosen(mx_str name, int argc, char **argv)
-{
-    for (int i = 2; i < argc; i++) {
-        if (mx_str_find(name, mx_str_from(argv[i]), 0) != MX_STR_NPOS) {
-            return true;
-        }
-    }
-    return argc <= 2;
-}
-
 int main(int argc, char **argv)
 {
-    mx_error err;
-    mx_arena arena;
-    const mx_str *names = NULL;
-    size_t n_names = 0;
-    int n_passed = 0;
-    int n_failed = 0;
     if (argc < 2) {
         fprintf(stderr, "usage: golden-tokenizers DIR [piece of a name ...]\n");
         return 2;
     }
-    mx_arena_init(&arena, (size_t)64 << 20);
-    if (mx_dir_list(&arena, argv[1], &names, &n_names, &err) != MX_OK) {
-        printf("%s\n", err.message);
-        n_failed++;
-    }
-    for (size_t i = 0; i < n_names; i++) {
-        const char *folder = mx_path_join(&arena, argv[1], names[i]);
-        if (folder && is_chosen(names[i], argc, argv) && mx_file_kind_at(folder) == MX_FILE_DIR) {
-            run_folder(&arena, argv[1], names[i], &n_passed, &n_failed);
-        }
-    }
-    mx_arena_deinit(&arena);
-    printf("%d passed, %d failed\n", n_passed, n_failed);
-    return n_failed == 0 && n_passed > 0 ? 0 : 1;
+    return golden_run(argv[1], argv + 2, argc - 2, run_folder, NULL);
 }

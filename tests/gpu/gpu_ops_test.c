@@ -114,36 +114,6 @@ static void compare(rig *r, mx_value output, const steps parts, double allowed, 
     free(found);
 }
 
-typedef struct format {
-    const char *name;
-    mx_quant quant;
-    mx_dtype dtype;
-} format;
-
-#define AFFINE(bits, group, dtype)                                                                  \
-    {                                                                                               \
-#bits " bits, group " #group ", " #dtype, {MX_QUANT_AFFINE, bits, group }, MX_DTYPE_##dtype \
-    }
-
-static const format formats[] = {
-    AFFINE(4, 64, BF16),
-    AFFINE(4, 32, F16),
-    AFFINE(4, 128, F32),
-    AFFINE(2, 64, F16),
-    AFFINE(3, 128, BF16),
-    AFFINE(5, 32, F16),
-    AFFINE(6, 64, F32),
-    AFFINE(8, 64, BF16),
-    AFFINE(8, 128, F16),
-    AFFINE(8, 32, F32),
-    {"mxfp4", {MX_QUANT_MXFP4, 4, 32}, MX_DTYPE_U8},
-    {"nvfp4", {MX_QUANT_NVFP4, 4, 16}, MX_DTYPE_U8},
-    {"mxfp8", {MX_QUANT_MXFP8, 8, 32}, MX_DTYPE_U8},
-    {"f32", {MX_QUANT_NONE, 0, 0}, MX_DTYPE_F32},
-    {"f16", {MX_QUANT_NONE, 0, 0}, MX_DTYPE_F16},
-    {"bf16", {MX_QUANT_NONE, 0, 0}, MX_DTYPE_BF16},
-};
-
 typedef struct linear_shape {
     int64_t n_cols;
     int64_t n_rows[MX_OP_MAX_OUT];
@@ -153,7 +123,7 @@ typedef struct linear_shape {
 } linear_shape;
 
 /* Adds the operation and returns the value to look at, output i_out. */
-static mx_value add_linear(rig *r, const linear_shape *s, const format *const chosen[], int32_t i_out)
+static mx_value add_linear(rig *r, const linear_shape *s, const rig_format *const chosen[], int32_t i_out)
 {
     const float *ignored;
     const mx_value x = rig_input(r, s->n_cols, &ignored);
@@ -194,7 +164,7 @@ static mx_value add_linear(rig *r, const linear_shape *s, const format *const ch
     return op->out[i_out];
 }
 
-static void check_linear(uint64_t seed, const linear_shape *s, const format *const chosen[], int32_t i_out,
+static void check_linear(uint64_t seed, const linear_shape *s, const rig_format *const chosen[], int32_t i_out,
                          const char *what)
 {
     static rig r;
@@ -210,8 +180,8 @@ MX_TEST(linear_in_every_format)
     if (!has_gpu()) {
         return;
     }
-    for (size_t i = 0; i < MX_COUNTOF(formats); i++) {
-        const format *chosen[] = {&formats[i]};
+    for (size_t i = 0; i < RIG_N_FORMATS; i++) {
+        const rig_format *chosen[] = {&rig_formats[i]};
         const linear_shape s = {.n_cols = 384, .n_rows = {81}, .n_weights = 1, .has_residual = i % 2};
         check_linear(100 + i, &s, chosen, 0, "linear");
     }
@@ -222,8 +192,8 @@ MX_TEST(linear_with_a_norm_and_a_glu)
     if (!has_gpu()) {
         return;
     }
-    for (size_t i = 0; i < MX_COUNTOF(formats); i += 4) {
-        const format *chosen[] = {&formats[i], &formats[i == 4 ? 5 : i]};
+    for (size_t i = 0; i < RIG_N_FORMATS; i += 4) {
+        const rig_format *chosen[] = {&rig_formats[i], &rig_formats[i == 8 ? 9 : i]};
         const linear_shape s = {.n_cols = 128, .n_rows = {177, 177}, .n_weights = 2, .has_norm = true, .has_glu = true};
         check_linear(200 + i, &s, chosen, 0, "norm and glu");
     }
@@ -234,8 +204,8 @@ MX_TEST(linear_with_a_layernorm_and_an_activation)
     if (!has_gpu()) {
         return;
     }
-    for (size_t i = 0; i < MX_COUNTOF(formats); i += 5) {
-        const format *chosen[] = {&formats[i]};
+    for (size_t i = 0; i < RIG_N_FORMATS; i += 5) {
+        const rig_format *chosen[] = {&rig_formats[i]};
         const linear_shape s = {.n_cols = 128,
                                 .n_rows = {77},
                                 .n_weights = 1,
@@ -252,7 +222,9 @@ MX_TEST(linears_of_mixed_formats_share_their_input)
     if (!has_gpu()) {
         return;
     }
-    const format *chosen[] = {&formats[0], &formats[0], &formats[8], &formats[15]};
+    const rig_format *chosen[] = {rig_format_named("4 bits, group 64, BF16"),
+                                  rig_format_named("4 bits, group 64, BF16"),
+                                  rig_format_named("8 bits, group 128, F16"), rig_format_named("bf16")};
     const linear_shape s = {.n_cols = 256, .n_rows = {40, 9, 317, 16}, .n_weights = 4, .has_norm = true};
     for (int32_t i = 0; i < 4; i++) {
         check_linear(300, &s, chosen, i, "four that share");
@@ -264,8 +236,8 @@ MX_TEST(linear_with_few_or_odd_columns_and_with_many_rows)
     if (!has_gpu()) {
         return;
     }
-    const format *dense[] = {&formats[13]};
-    const format *q4[] = {&formats[1]};
+    const rig_format *dense[] = {rig_format_named("f32")};
+    const rig_format *q4[] = {rig_format_named("4 bits, group 32, F16")};
     check_linear(400, &(linear_shape){.n_cols = 1, .n_rows = {3}, .n_weights = 1}, dense, 0, "one column");
     check_linear(401, &(linear_shape){.n_cols = 67, .n_rows = {1}, .n_weights = 1, .has_norm = true}, dense, 0,
                  "odd columns");
@@ -280,10 +252,11 @@ MX_TEST(experts_plain_and_with_a_glu)
         return;
     }
     static const steps few = {{{0, 9}}, {{0, 1}}};
-    for (size_t i = 0; i < 4; i++) {
+    static const char *const formats[] = {"4 bits, group 64, BF16", "8 bits, group 64, BF16", "mxfp4", "bf16"};
+    for (size_t i = 0; i < MX_COUNTOF(formats); i++) {
         static rig r;
-        const format *f = &formats[(size_t[]){0, 7, 10, 15}[i]];
-        const format *chosen[] = {f, f};
+        const rig_format *f = rig_format_named(formats[i]);
+        const rig_format *chosen[] = {f, f};
         const linear_shape s = {.n_cols = 64,
                                 .n_rows = {19, 19},
                                 .n_weights = i % 2 ? 2 : 1,
@@ -417,7 +390,9 @@ MX_TEST(operations_on_values)
     rig_op(&r, MX_OP_SOFTCAP, v[12], MX_NO_VALUE, MX_NO_VALUE, v[5])->u.scale.factor = 2.5f;
     rig_op(&r, MX_OP_RMSNORM, v[5], MX_NO_VALUE, MX_NO_VALUE, v[6])->u.norm =
         (mx_norm_params){.weight = MX_NO_WEIGHT, .eps = 1e-6f, .n_group_cols = n};
-    const mx_weight table = rig_random_weight(&r, formats[0].quant, formats[0].dtype, 1, RIG_MAX_HISTORY, 640);
+    const mx_weight table =
+        rig_random_weight(&r, rig_format_named("4 bits, group 64, BF16")->quant,
+                          rig_format_named("4 bits, group 64, BF16")->dtype, 1, RIG_MAX_HISTORY, 640);
     rig_op(&r, MX_OP_ACTIVATION, v[6], MX_NO_VALUE, MX_NO_VALUE, v[7])->u.glu.act = MX_ACT_RELU2;
     rig_op(&r, MX_OP_LAYERNORM, v[7], MX_NO_VALUE, MX_NO_VALUE, v[8])->u.norm =
         (mx_norm_params){.weight = rig_random_vector(&r, 32, &ignored),
@@ -448,7 +423,7 @@ static void check_routing(const mx_route_params *params, bool has_bias, uint64_t
     route->out[1] = weights;
     route->u.route = *params;
     route->u.route.bias = has_bias ? rig_random_vector(&r, 70, &ignored) : MX_NO_WEIGHT;
-    const mx_weight dense = rig_random_weight(&r, formats[13].quant, MX_DTYPE_F32, 70, 24, 32);
+    const mx_weight dense = rig_random_weight(&r, rig_format_named("f32")->quant, MX_DTYPE_F32, 70, 24, 32);
     mx_op *experts = rig_op(&r, MX_OP_EXPERT_LINEAR, x, ids, MX_NO_VALUE, slots);
     experts->u.linear = (mx_linear_params){.n_weights = 1,
                                            .weights = {rig_weight(&r, &dense)},

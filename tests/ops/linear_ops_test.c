@@ -17,48 +17,10 @@
 #define MAX_COLS 768
 #define TOP_K    3
 
-typedef struct format {
-    const char *name;
-    mx_quant quant;
-    mx_dtype dtype;
-} format;
-
-#define AFFINE(bits, group, dtype)                                                                  \
-    {                                                                                               \
-#bits " bits, group " #group ", " #dtype, {MX_QUANT_AFFINE, bits, group }, MX_DTYPE_##dtype \
-    }
-
-static const format formats[] = {
-    AFFINE(4, 64, BF16),
-    AFFINE(4, 32, F16),
-    AFFINE(4, 128, F32),
-    AFFINE(2, 64, F16),
-    AFFINE(2, 32, F32),
-    AFFINE(2, 128, BF16),
-    AFFINE(3, 64, BF16),
-    AFFINE(3, 32, F16),
-    AFFINE(3, 128, F32),
-    AFFINE(5, 64, F16),
-    AFFINE(5, 32, BF16),
-    AFFINE(5, 128, F16),
-    AFFINE(6, 64, F32),
-    AFFINE(6, 32, BF16),
-    AFFINE(6, 128, F16),
-    AFFINE(8, 64, BF16),
-    AFFINE(8, 32, F32),
-    AFFINE(8, 128, F16),
-    {"mxfp4", {MX_QUANT_MXFP4, 4, 32}, MX_DTYPE_U8},
-    {"nvfp4", {MX_QUANT_NVFP4, 4, 16}, MX_DTYPE_U8},
-    {"mxfp8", {MX_QUANT_MXFP8, 8, 32}, MX_DTYPE_U8},
-    {"f32", {MX_QUANT_NONE, 0, 0}, MX_DTYPE_F32},
-    {"f16", {MX_QUANT_NONE, 0, 0}, MX_DTYPE_F16},
-    {"bf16", {MX_QUANT_NONE, 0, 0}, MX_DTYPE_BF16},
-};
-
 /* One LINEAR or EXPERT_LINEAR with everything that may be folded into it. */
 typedef struct linear_case {
     rig r;
-    const format *formats[MX_OP_MAX_OUT];
+    const rig_format *formats[MX_OP_MAX_OUT];
     int64_t n_experts; /* 0: LINEAR */
     int64_t n_cols;
     mx_value outs[MX_OP_MAX_OUT];
@@ -71,7 +33,7 @@ typedef struct linear_case {
     const float *biases[MX_OP_MAX_OUT];
 } linear_case;
 
-static int64_t smallest_cols(const format *f)
+static int64_t smallest_cols(const rig_format *f)
 {
     return f->quant.mode == MX_QUANT_NONE ? 1 : f->quant.group_size;
 }
@@ -294,9 +256,9 @@ static void run_variants(linear_case *c)
 
 MX_TEST(linear_is_right_in_every_format)
 {
-    for (size_t i = 0; i < MX_COUNTOF(formats); i++) {
+    for (size_t i = 0; i < RIG_N_FORMATS; i++) {
         static linear_case c;
-        c = (linear_case){.formats = {&formats[i]}, .n_cols = smallest_cols(&formats[i]) * (i % 2 ? 5 : 3)};
+        c = (linear_case){.formats = {&rig_formats[i]}, .n_cols = smallest_cols(&rig_formats[i]) * (i % 2 ? 5 : 3)};
         rig_init(&c.r, 100 + i);
         add_linear(&c, (const int64_t[]){i % 3 == 0 ? 1 : i % 3 == 1 ? 37 : 16}, 1, false, false, i % 2);
         run_variants(&c);
@@ -310,8 +272,7 @@ MX_TEST(a_code_that_is_no_number_spoils_its_row_alone)
     mx_executor_options options[MAX_VARIANTS];
     mx_error err = {0};
     enum { N_ROWS = 37, N_COLS = 96, N_TOKENS = 3 };
-    c = (linear_case){.formats = {&formats[20]}, .n_cols = N_COLS};
-    MX_CHECK(formats[20].quant.mode == MX_QUANT_MXFP8);
+    c = (linear_case){.formats = {rig_format_named("mxfp8")}, .n_cols = N_COLS};
     rig_init(&c.r, 150);
     add_linear(&c, (const int64_t[]){N_ROWS}, 1, false, false, false);
     uint8_t *codes = (uint8_t *)(uintptr_t)c.r.program.weights[c.op->u.linear.weights[0]].data;
@@ -334,9 +295,9 @@ MX_TEST(a_code_that_is_no_number_spoils_its_row_alone)
 
 MX_TEST(linear_with_a_norm_and_a_glu_is_right)
 {
-    for (size_t i = 0; i < MX_COUNTOF(formats); i += 3) {
+    for (size_t i = 0; i < RIG_N_FORMATS; i += 3) {
         static linear_case c;
-        c = (linear_case){.formats = {&formats[i], &formats[i]}, .n_cols = 128};
+        c = (linear_case){.formats = {&rig_formats[i], &rig_formats[i]}, .n_cols = 128};
         rig_init(&c.r, 200 + i);
         add_linear(&c, (const int64_t[]){33, 33}, 2, true, true, false);
         run_variants(&c);
@@ -345,9 +306,9 @@ MX_TEST(linear_with_a_norm_and_a_glu_is_right)
 
 MX_TEST(linear_with_a_layernorm_and_an_activation_is_right)
 {
-    for (size_t i = 1; i < MX_COUNTOF(formats); i += 4) {
+    for (size_t i = 1; i < RIG_N_FORMATS; i += 4) {
         static linear_case c;
-        c = (linear_case){.formats = {&formats[i]}, .n_cols = 128};
+        c = (linear_case){.formats = {&rig_formats[i]}, .n_cols = 128};
         rig_init(&c.r, 250 + i);
         add_linear(&c, (const int64_t[]){33}, 1, true, false, i % 2);
         c.op->u.linear.norm.is_centered = true;
@@ -360,7 +321,10 @@ MX_TEST(linear_with_a_layernorm_and_an_activation_is_right)
 MX_TEST(linears_of_mixed_formats_share_their_input)
 {
     static linear_case c;
-    c = (linear_case){.formats = {&formats[0], &formats[15], &formats[21], &formats[1]}, .n_cols = 128};
+    c = (linear_case){.formats = {rig_format_named("4 bits, group 64, BF16"),
+                                  rig_format_named("8 bits, group 64, BF16"), rig_format_named("f32"),
+                                  rig_format_named("4 bits, group 32, F16")},
+                      .n_cols = 128};
     rig_init(&c.r, 300);
     add_linear(&c, (const int64_t[]){40, 9, 17, 16}, 4, true, false, false);
     run_variants(&c);
@@ -368,10 +332,10 @@ MX_TEST(linears_of_mixed_formats_share_their_input)
 
 MX_TEST(experts_are_right_plain_and_with_a_glu)
 {
-    static const size_t chosen[] = {0, 6, 18, 23};
+    static const char *const chosen[] = {"4 bits, group 64, BF16", "3 bits, group 64, BF16", "mxfp4", "bf16"};
     for (size_t i = 0; i < MX_COUNTOF(chosen); i++) {
         static linear_case c;
-        const format *f = &formats[chosen[i]];
+        const rig_format *f = rig_format_named(chosen[i]);
         c = (linear_case){.formats = {f, f}, .n_cols = 64, .n_experts = 7};
         rig_init(&c.r, 400 + i);
         add_linear(&c, (const int64_t[]){19, 19}, i % 2 ? 2 : 1, i == 2, i % 2, false);
@@ -385,7 +349,7 @@ MX_TEST(relative_error_is_that_of_the_mode)
     static linear_case c;
     mx_executor_options options[MAX_VARIANTS];
     const int32_t n_variants = list_variants(options);
-    c = (linear_case){.formats = {&formats[0]}, .n_cols = MAX_COLS};
+    c = (linear_case){.formats = {rig_format_named("4 bits, group 64, BF16")}, .n_cols = MAX_COLS};
     rig_init(&c.r, 500);
     add_linear(&c, (const int64_t[]){64}, 1, false, false, false);
     for (int32_t v = 0; v < n_variants; v++) {

@@ -8,6 +8,49 @@
 
 #include "program/batch.h"
 
+#define AFFINE(bits, group, dtype)                                                                  \
+    {                                                                                               \
+#bits " bits, group " #group ", " #dtype, {MX_QUANT_AFFINE, bits, group }, MX_DTYPE_##dtype \
+    }
+
+const rig_format rig_formats[RIG_N_FORMATS] = {
+    AFFINE(4, 64, BF16),
+    AFFINE(4, 32, F16),
+    AFFINE(4, 128, F32),
+    AFFINE(2, 64, F16),
+    AFFINE(2, 32, F32),
+    AFFINE(2, 128, BF16),
+    AFFINE(3, 64, BF16),
+    AFFINE(3, 32, F16),
+    AFFINE(3, 128, F32),
+    AFFINE(5, 64, F16),
+    AFFINE(5, 32, BF16),
+    AFFINE(5, 128, F16),
+    AFFINE(6, 64, F32),
+    AFFINE(6, 32, BF16),
+    AFFINE(6, 128, F16),
+    AFFINE(8, 64, BF16),
+    AFFINE(8, 32, F32),
+    AFFINE(8, 128, F16),
+    {"mxfp4", {MX_QUANT_MXFP4, 4, 32}, MX_DTYPE_U8},
+    {"nvfp4", {MX_QUANT_NVFP4, 4, 16}, MX_DTYPE_U8},
+    {"mxfp8", {MX_QUANT_MXFP8, 8, 32}, MX_DTYPE_U8},
+    {"f32", {MX_QUANT_NONE, 0, 0}, MX_DTYPE_F32},
+    {"f16", {MX_QUANT_NONE, 0, 0}, MX_DTYPE_F16},
+    {"bf16", {MX_QUANT_NONE, 0, 0}, MX_DTYPE_BF16},
+};
+
+const rig_format *rig_format_named(const char *name)
+{
+    for (size_t i = 0; i < RIG_N_FORMATS; i++) {
+        if (strcmp(rig_formats[i].name, name) == 0) {
+            return &rig_formats[i];
+        }
+    }
+    fprintf(stderr, "there is no storage format \"%s\"\n", name);
+    abort();
+}
+
 #define RIG_MAX_ITEMS 32
 
 uint32_t rig_next(rig_rng *rng)

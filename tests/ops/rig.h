@@ -26,6 +26,21 @@ float rig_uniform(rig_rng *rng, float from, float to);
 float rig_normal(rig_rng *rng);
 int32_t rig_below(rig_rng *rng, int32_t n);
 
+/* A storage format. */
+typedef struct rig_format {
+    const char *name;
+    mx_quant quant;
+    mx_dtype dtype;
+} rig_format;
+
+#define RIG_N_FORMATS 24
+
+/* All that checkpoints come in: "4 bits, group 64, BF16", "mxfp4", "f16", ... */
+extern const rig_format rig_formats[RIG_N_FORMATS];
+
+/* The one of that name, which must be there. */
+const rig_format *rig_format_named(const char *name);
+
 typedef struct rig {
     const char *device; /* NULL: the CPU */
     mx_program program;

@@ -74,10 +74,9 @@ static bool ranges_equal(const mx_tpl_range *a, const mx_tpl_range *b)
     return a->n == b->n && (a->n == 0 || (a->start == b->start && (a->n == 1 || a->step == b->step)));
 }
 
-/* dict_keys and dict_items are sets: equal when each member of one is in the other. */
-static mx_status views_equal(mx_tpl_run *run, mx_tpl_value a, mx_tpl_value b, bool *out)
+/* dict_keys and dict_items are sets. Where *out is true, it becomes whether each member of a is in b. */
+static mx_status and_contains(mx_tpl_run *run, mx_tpl_value a, mx_tpl_value b, bool *out)
 {
-    *out = a.as.dict->n == b.as.dict->n;
     mx_tpl_cursor cursor;
     MX_TRY(mx_tpl_cursor_open(run, a, &cursor));
     mx_tpl_value item;
@@ -90,6 +89,12 @@ static mx_status views_equal(mx_tpl_run *run, mx_tpl_value a, mx_tpl_value b, bo
         MX_TRY(mx_tpl_contains(run, b, item, out));
     }
     return MX_OK;
+}
+
+static mx_status views_equal(mx_tpl_run *run, mx_tpl_value a, mx_tpl_value b, bool *out)
+{
+    *out = a.as.dict->n == b.as.dict->n;
+    return and_contains(run, a, b, out);
 }
 
 static mx_status equal_at(mx_tpl_run *run, mx_tpl_value a, mx_tpl_value b, int depth, bool *out)
@@ -172,18 +177,7 @@ static mx_status order_views(mx_tpl_run *run, mx_tpl_op op, mx_tpl_value a, mx_t
         return order_views(run, op == MX_TPL_OP_GT ? MX_TPL_OP_LT : MX_TPL_OP_LE, b, a, out);
     }
     *out = op == MX_TPL_OP_LT ? a.as.dict->n < b.as.dict->n : a.as.dict->n <= b.as.dict->n;
-    mx_tpl_cursor cursor;
-    MX_TRY(mx_tpl_cursor_open(run, a, &cursor));
-    mx_tpl_value item;
-    bool has_item = true;
-    while (*out) {
-        MX_TRY(mx_tpl_cursor_next(run, &cursor, &item, &has_item));
-        if (!has_item) {
-            return MX_OK;
-        }
-        MX_TRY(mx_tpl_contains(run, b, item, out));
-    }
-    return MX_OK;
+    return and_contains(run, a, b, out);
 }
 
 static mx_status order_at(mx_tpl_run *run, mx_tpl_op op, mx_tpl_value a, mx_tpl_value b, int depth, bool *out)

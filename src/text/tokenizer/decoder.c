@@ -4,8 +4,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-
-#define MAX_DEPTH 16
+#include "text/tokenizer/parts.h"
 
 static mx_status copy(mx_str s, char **out, size_t *len, mx_error *err)
 {
@@ -117,33 +116,17 @@ static mx_status add_step(mx_decoder *decoder, mx_step_kind kind, mx_decoder_ste
     return MX_OK;
 }
 
-static mx_status read_any(mx_decoder *decoder, yyjson_val *val, int depth, mx_error *err)
+static mx_status read_part(void *ctx, mx_str type, yyjson_val *val, mx_error *err)
 {
-    mx_str type = {0};
+    mx_decoder *decoder = ctx;
     mx_decoder_step *step = NULL;
-    if (!yyjson_is_obj(val) || depth > MAX_DEPTH) {
-        return mx_fail(err, MX_FORMAT, "must be objects, nested no deeper than %d", MAX_DEPTH);
-    }
-    MX_TRY(mx_json_get_str(val, "type", &type, err));
-    if (mx_str_eq_cstr(type, "Sequence")) {
-        yyjson_val *list = NULL;
-        MX_TRY(mx_json_get_arr(val, "decoders", &list, err));
-        if (!list) {
-            return mx_fail(err, MX_FORMAT, "a Sequence without \"decoders\"");
-        }
-        yyjson_arr_iter items = yyjson_arr_iter_with(list);
-        for (yyjson_val *item; (item = yyjson_arr_iter_next(&items));) {
-            MX_TRY(read_any(decoder, item, depth + 1, err));
-        }
-        return MX_OK;
-    }
     for (size_t i = 0; i < MX_COUNTOF(readers); i++) {
         if (mx_str_eq_cstr(type, readers[i].type)) {
             MX_TRY(add_step(decoder, readers[i].kind, &step, err));
             return readers[i].read(step, val, err);
         }
     }
-    return mx_fail(err, MX_UNSUPPORTED, "the type \"%.*s\" is not known", MX_STR_ARG(type));
+    return mx_parts_fail_unknown(type, err);
 }
 
 mx_status mx_decoder_init(mx_decoder *decoder, yyjson_val *val, mx_error *err)
@@ -153,7 +136,7 @@ mx_status mx_decoder_init(mx_decoder *decoder, yyjson_val *val, mx_error *err)
     if (!val || yyjson_is_null(val)) {
         return add_step(decoder, MX_STEP_SPACED, &step, err);
     }
-    const mx_status st = read_any(decoder, val, 0, err);
+    const mx_status st = mx_parts_read(val, "decoders", read_part, decoder, err);
     if (st != MX_OK) {
         mx_decoder_deinit(decoder);
     }

@@ -2,8 +2,7 @@
 #include "text/tokenizer/normalizer.h"
 
 #include "base/mem.h"
-
-#define MAX_DEPTH 16
+#include "text/tokenizer/parts.h"
 
 static mx_status add_op(mx_normalizer *norm, mx_norm_kind kind, mx_norm_op **op, mx_error *err)
 {
@@ -182,31 +181,15 @@ static const struct {
     {"Prepend", read_prepend},
 };
 
-static mx_status read_any(mx_normalizer *norm, yyjson_val *val, int depth, mx_error *err)
+static mx_status read_part(void *ctx, mx_str type, yyjson_val *val, mx_error *err)
 {
-    mx_str type = {0};
-    if (!yyjson_is_obj(val) || depth > MAX_DEPTH) {
-        return mx_fail(err, MX_FORMAT, "must be objects, nested no deeper than %d", MAX_DEPTH);
-    }
-    MX_TRY(mx_json_get_str(val, "type", &type, err));
-    if (mx_str_eq_cstr(type, "Sequence")) {
-        yyjson_val *list = NULL;
-        MX_TRY(mx_json_get_arr(val, "normalizers", &list, err));
-        if (!list) {
-            return mx_fail(err, MX_FORMAT, "a Sequence without \"normalizers\"");
-        }
-        yyjson_arr_iter items = yyjson_arr_iter_with(list);
-        for (yyjson_val *item; (item = yyjson_arr_iter_next(&items));) {
-            MX_TRY(read_any(norm, item, depth + 1, err));
-        }
-        return MX_OK;
-    }
+    mx_normalizer *norm = ctx;
     for (size_t i = 0; i < MX_COUNTOF(readers); i++) {
         if (mx_str_eq_cstr(type, readers[i].type)) {
             return readers[i].read(norm, val, err);
         }
     }
-    return mx_fail(err, MX_UNSUPPORTED, "the type \"%.*s\" is not known", MX_STR_ARG(type));
+    return mx_parts_fail_unknown(type, err);
 }
 
 mx_status mx_normalizer_init(mx_normalizer *norm, yyjson_val *val, mx_error *err)
@@ -215,7 +198,7 @@ mx_status mx_normalizer_init(mx_normalizer *norm, yyjson_val *val, mx_error *err
     if (!val || yyjson_is_null(val)) {
         return MX_OK;
     }
-    const mx_status st = read_any(norm, val, 0, err);
+    const mx_status st = mx_parts_read(val, "normalizers", read_part, norm, err);
     if (st != MX_OK) {
         mx_normalizer_deinit(norm);
     }

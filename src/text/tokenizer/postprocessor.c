@@ -2,9 +2,9 @@
 #include "text/tokenizer/postprocessor.h"
 
 #include "base/compiler.h"
+#include "text/tokenizer/parts.h"
 
 #define MAX_ITEMS 4096
-#define MAX_DEPTH 16
 
 static mx_status add_item(mx_postprocessor *post, int64_t id, mx_error *err)
 {
@@ -97,22 +97,9 @@ static const struct {
     {"ByteLevel", read_byte_level},
 };
 
-static mx_status read_any(mx_postprocessor *post, yyjson_val *val, int depth, mx_error *err)
+static mx_status read_part(void *ctx, mx_str type, yyjson_val *val, mx_error *err)
 {
-    mx_str type = {0};
-    if (!yyjson_is_obj(val) || depth > MAX_DEPTH) {
-        return mx_fail(err, MX_FORMAT, "must be objects, nested no deeper than %d", MAX_DEPTH);
-    }
-    MX_TRY(mx_json_get_str(val, "type", &type, err));
-    if (mx_str_eq_cstr(type, "Sequence")) {
-        yyjson_val *list = NULL;
-        MX_TRY(mx_json_get_arr(val, "processors", &list, err));
-        yyjson_arr_iter items = yyjson_arr_iter_with(list);
-        for (yyjson_val *item; (item = yyjson_arr_iter_next(&items));) {
-            MX_TRY(read_any(post, item, depth + 1, err));
-        }
-        return MX_OK;
-    }
+    mx_postprocessor *post = ctx;
     for (size_t i = 0; i < MX_COUNTOF(readers); i++) {
         if (mx_str_eq_cstr(type, readers[i].type)) {
             const size_t n_before = post->items.len;
@@ -123,7 +110,7 @@ static mx_status read_any(mx_postprocessor *post, yyjson_val *val, int depth, mx
             return MX_OK;
         }
     }
-    return mx_fail(err, MX_UNSUPPORTED, "the type \"%.*s\" is not known", MX_STR_ARG(type));
+    return mx_parts_fail_unknown(type, err);
 }
 
 mx_status mx_postprocessor_init(mx_postprocessor *post, yyjson_val *val, mx_error *err)
@@ -132,7 +119,7 @@ mx_status mx_postprocessor_init(mx_postprocessor *post, yyjson_val *val, mx_erro
     if (!val || yyjson_is_null(val)) {
         return MX_OK;
     }
-    const mx_status st = read_any(post, val, 0, err);
+    const mx_status st = mx_parts_read(val, "processors", read_part, post, err);
     if (st != MX_OK) {
         mx_postprocessor_deinit(post);
     }

@@ -3,8 +3,7 @@
 
 #include "base/compiler.h"
 #include "base/utf8.h"
-
-#define MAX_DEPTH 16
+#include "text/tokenizer/parts.h"
 
 static const struct {
     const char *name;
@@ -196,34 +195,15 @@ static const struct {
     {"FixedLength", read_fixed_length},
 };
 
-static mx_status read_any(mx_pretokenizer *pre, yyjson_val *val, int depth, mx_error *err)
+static mx_status read_part(void *ctx, mx_str type, yyjson_val *val, mx_error *err)
 {
-    mx_str type = {0};
-    if (!yyjson_is_obj(val)) {
-        return mx_fail(err, MX_FORMAT, "must be an object, found %s", yyjson_get_type_desc(val));
-    }
-    if (depth > MAX_DEPTH) {
-        return mx_fail(err, MX_FORMAT, "nested deeper than %d", MAX_DEPTH);
-    }
-    MX_TRY(mx_json_get_str(val, "type", &type, err));
-    if (mx_str_eq_cstr(type, "Sequence")) {
-        yyjson_val *list = NULL;
-        MX_TRY(mx_json_get_arr(val, "pretokenizers", &list, err));
-        if (!list) {
-            return mx_fail(err, MX_FORMAT, "a Sequence without \"pretokenizers\"");
-        }
-        yyjson_arr_iter items = yyjson_arr_iter_with(list);
-        for (yyjson_val *item; (item = yyjson_arr_iter_next(&items));) {
-            MX_TRY(read_any(pre, item, depth + 1, err));
-        }
-        return MX_OK;
-    }
+    mx_pretokenizer *pre = ctx;
     for (size_t i = 0; i < MX_COUNTOF(readers); i++) {
         if (mx_str_eq_cstr(type, readers[i].type)) {
             return readers[i].read(pre, val, err);
         }
     }
-    return mx_fail(err, MX_UNSUPPORTED, "the type \"%.*s\" is not known", MX_STR_ARG(type));
+    return mx_parts_fail_unknown(type, err);
 }
 
 mx_status mx_pretokenizer_init(mx_pretokenizer *pre, yyjson_val *val, mx_error *err)
@@ -232,7 +212,7 @@ mx_status mx_pretokenizer_init(mx_pretokenizer *pre, yyjson_val *val, mx_error *
     if (!val || yyjson_is_null(val)) {
         return MX_OK;
     }
-    const mx_status st = read_any(pre, val, 0, err);
+    const mx_status st = mx_parts_read(val, "pretokenizers", read_part, pre, err);
     if (st != MX_OK) {
         mx_pretokenizer_deinit(pre);
     }
