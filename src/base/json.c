@@ -64,6 +64,20 @@ void mx_json_close(mx_json *json)
     *json = (mx_json){0};
 }
 
+const char *mx_json_kind(yyjson_val *val)
+{
+    switch (yyjson_get_type(val)) {
+    case YYJSON_TYPE_NULL: return "null";
+    case YYJSON_TYPE_BOOL: return yyjson_get_bool(val) ? "true" : "false";
+    case YYJSON_TYPE_RAW: /* a number too large for its type */
+    case YYJSON_TYPE_NUM: return "a number";
+    case YYJSON_TYPE_STR: return "a string";
+    case YYJSON_TYPE_ARR: return "a list";
+    case YYJSON_TYPE_OBJ: return "an object";
+    default: return "nothing";
+    }
+}
+
 /* The member, or NULL where it is absent or null. */
 static yyjson_val *get_member(yyjson_val *obj, const char *key)
 {
@@ -73,7 +87,7 @@ static yyjson_val *get_member(yyjson_val *obj, const char *key)
 
 static mx_status fail_type(mx_error *err, const char *key, const char *wanted, yyjson_val *found)
 {
-    return mx_fail(err, MX_FORMAT, "\"%s\" must be %s, found %s", key, wanted, yyjson_get_type_desc(found));
+    return mx_fail(err, MX_FORMAT, "\"%s\" must be %s, found %s", key, wanted, mx_json_kind(found));
 }
 
 mx_status mx_json_get_i64(yyjson_val *obj, const char *key, int64_t min, int64_t max, int64_t *out, mx_error *err)

@@ -48,6 +48,9 @@ mx_status mx_json_get_str(yyjson_val *obj, const char *key, mx_str *out, mx_erro
 mx_status mx_json_get_obj(yyjson_val *obj, const char *key, yyjson_val **out, mx_error *err) MX_NODISCARD;
 mx_status mx_json_get_arr(yyjson_val *obj, const char *key, yyjson_val **out, mx_error *err) MX_NODISCARD;
 
+/* What a node is, for messages: "a string", "a number", "an object", "nothing" for NULL. Static. */
+const char *mx_json_kind(yyjson_val *val);
+
 /* The string value of a node; ptr NULL when it is not a string. */
 static inline mx_str mx_json_view_str(yyjson_val *val)
 {

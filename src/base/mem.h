@@ -69,4 +69,16 @@ static inline bool mx_mul_i64(int64_t a, int64_t b, int64_t *out)
     return true;
 }
 
+/* Products and sums of non-negative counts that are compared or shown, not used: INT64_MAX where they do not fit. */
+static inline int64_t mx_mul_capped(int64_t a, int64_t b)
+{
+    int64_t product = INT64_MAX;
+    return mx_mul_i64(a, b, &product) ? product : INT64_MAX;
+}
+
+static inline int64_t mx_add_capped(int64_t a, int64_t b)
+{
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
 #endif

@@ -74,6 +74,16 @@ MX_TEST(running_out_names_what_did_not_fit)
                    "the vocabulary needs 123 bytes");
 }
 
-MX_TEST_MAIN(MX_CASE(memory_of_no_bytes_is_a_pointer), MX_CASE(products_and_sums_that_overflow_are_refused),
-             MX_CASE(an_array_grows_by_half_up_to_its_cap), MX_CASE(just_the_nth_allocation_fails),
-             MX_CASE(running_out_names_what_did_not_fit))
+MX_TEST(capped_sums_and_products_stop_at_the_largest_number)
+{
+    MX_CHECK_I64(mx_mul_capped(3, 7), 21);
+    MX_CHECK_I64(mx_mul_capped(INT64_MAX / 2 + 1, 2), INT64_MAX);
+    MX_CHECK_I64(mx_mul_capped(INT64_MAX, 0), 0);
+    MX_CHECK_I64(mx_add_capped(3, 7), 10);
+    MX_CHECK_I64(mx_add_capped(INT64_MAX, 0), INT64_MAX);
+    MX_CHECK_I64(mx_add_capped(INT64_MAX - 1, 2), INT64_MAX);
+}
+
+MX_TEST_MAIN(MX_CASE(capped_sums_and_products_stop_at_the_largest_number), MX_CASE(memory_of_no_bytes_is_a_pointer),
+             MX_CASE(products_and_sums_that_overflow_are_refused), MX_CASE(an_array_grows_by_half_up_to_its_cap),
+             MX_CASE(just_the_nth_allocation_fails), MX_CASE(running_out_names_what_did_not_fit))

@@ -48,7 +48,8 @@ static mx_status check_memory(const mlxcel_model *model, const mx_plan *plan, co
     mlxcel_model_get_info(model, &info);
     const mx_memory_need need = {
         .n_weight_bytes = info.n_weight_bytes,
-        .n_kv_bytes = info.n_kv_bytes * n_tokens + mx_program_state_bytes(plan->program) * options->n_state_slots,
+        .n_kv_bytes = mx_add_capped(mx_mul_capped(info.n_kv_bytes, n_tokens),
+                                    mx_mul_capped(mx_program_state_bytes(plan->program), options->n_state_slots)),
         .n_scratch_bytes = plan->n_scratch_bytes,
         .n_ctx = (int32_t)MX_MIN(n_tokens, INT32_MAX),
     };

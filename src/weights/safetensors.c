@@ -47,13 +47,13 @@ static mx_status check_metadata(yyjson_val *metadata, const char *path, mx_error
 {
     if (!yyjson_is_obj(metadata)) {
         return mx_fail(err, MX_FORMAT, "%s: \"__metadata__\" must be an object, found %s", path,
-                       yyjson_get_type_desc(metadata));
+                       mx_json_kind(metadata));
     }
     yyjson_obj_iter iter = yyjson_obj_iter_with(metadata);
     for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter)) != NULL;) {
         if (!yyjson_is_str(yyjson_obj_iter_get_val(key))) {
             return mx_fail(err, MX_FORMAT, "%s: \"__metadata__\" holds %s under \"%s\", must be a string", path,
-                           yyjson_get_type_desc(yyjson_obj_iter_get_val(key)), yyjson_get_str(key));
+                           mx_json_kind(yyjson_obj_iter_get_val(key)), yyjson_get_str(key));
         }
     }
     return MX_OK;
@@ -196,7 +196,7 @@ static mx_status read_entries(mx_arena *arena, yyjson_val *root, const uint8_t *
         }
         if (!yyjson_is_obj(entry)) {
             return mx_fail(err, MX_FORMAT, "%s: tensor \"%.*s\" must be an object, found %s", path, MX_STR_ARG(name),
-                           yyjson_get_type_desc(entry));
+                           mx_json_kind(entry));
         }
         MX_TRY(read_entry(entry, payload, n_payload, t, err));
         out->n++;

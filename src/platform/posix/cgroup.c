@@ -8,56 +8,62 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "platform/file.h"
 
 #define MAX_FILE 65536
 #define MAX_PATH 4096
 
-/* The file as terminated text; false where it cannot be read. */
-static bool read_text(const char *root, const char *folder, const char *file, char *text, size_t cap)
+/* The file as terminated text on the heap, which the caller frees; NULL where it cannot be read. */
+static char *read_text(const char *root, const char *folder, const char *file)
 {
-    char path[MAX_PATH + 256];
+    char path[2 * MAX_PATH];
     mx_buf buf = {0};
-    snprintf(path, sizeof path, "%s%s%s", root, folder, file);
-    const bool is_read = mx_file_read(path, MAX_FILE, &buf, NULL) == MX_OK;
-    const size_t n = MX_MIN(buf.len, cap - 1);
-    if (n > 0) {
-        memcpy(text, buf.data, n);
+    const int n = snprintf(path, sizeof path, "%s%s%s", root, folder, file);
+    const bool is_read = n > 0 && (size_t)n < sizeof path && mx_file_read(path, MAX_FILE, &buf, NULL) == MX_OK;
+    buf.max = MAX_FILE + 1;
+    if (!is_read || mx_buf_append_char(&buf, '\0', NULL) != MX_OK) {
+        mx_buf_deinit(&buf);
+        return NULL;
     }
-    text[n] = '\0';
-    mx_buf_deinit(&buf);
-    return is_read;
+    return buf.data;
+}
+
+/* Whether `names`, parted by commas, has this one; "" is in an empty list alone. */
+static bool has_name(const char *names, const char *name)
+{
+    const mx_str list = mx_str_from(names);
+    const size_t n = strlen(name);
+    if (n == 0) {
+        return list.len == 0;
+    }
+    for (size_t at = 0; (at = mx_str_find(list, mx_str_from(name), at)) != MX_STR_NPOS; at += n) {
+        if ((at == 0 || names[at - 1] == ',') && (names[at + n] == '\0' || names[at + n] == ',')) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The path of our group behind the line that names `controller` ("" is version 2's only line); "" where absent. */
 static void find_group(const char *root, const char *controller, char path[MAX_PATH])
 {
-    static const char file[] = "/proc/self/cgroup";
-    char text[MAX_FILE];
-    path[0] = '\0';
-    if (!read_text(root, "", file, text, sizeof text)) {
-        return;
-    }
+    char *text = read_text(root, "", "/proc/self/cgroup");
     char *rest = NULL;
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+    path[0] = '\0';
+    for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest)) {
         char *names = strchr(line, ':');
         char *group = names ? strchr(names + 1, ':') : NULL;
         if (!group) {
             continue;
         }
         *group++ = '\0';
-        names++;
-        const mx_str list = mx_str_from(names);
-        const size_t n = strlen(controller);
-        bool is_ours = n == 0 && list.len == 0;
-        for (size_t at = 0; n > 0 && (at = mx_str_find(list, mx_str_from(controller), at)) != MX_STR_NPOS; at += n) {
-            is_ours |= (at == 0 || names[at - 1] == ',') && (names[at + n] == '\0' || names[at + n] == ',');
-        }
-        if (is_ours) {
+        if (has_name(names + 1, controller)) {
             snprintf(path, MAX_PATH, "%s", strcmp(group, "/") == 0 ? "" : group);
-            return;
+            break;
         }
     }
+    mx_free(text);
 }
 
 typedef struct cgroup_walk {
@@ -95,46 +101,45 @@ static void lower_quota(cgroup_walk *walk, double quota_us, double period_us)
 
 static void visit_cpu_v2(cgroup_walk *walk, const char *folder)
 {
-    char text[128];
-    char *end;
-    if (read_text(walk->root, folder, "/cpu.max", text, sizeof text)) {
+    char *text = read_text(walk->root, folder, "/cpu.max");
+    if (text) {
+        char *end;
         const double quota = strtod(text, &end); /* "max 100000" gives 0 */
         lower_quota(walk, quota, strtod(end, NULL));
     }
+    mx_free(text);
 }
 
 static void visit_cpu_v1(cgroup_walk *walk, const char *folder)
 {
-    char quota[64];
-    char period[64];
-    if (read_text(walk->root, folder, "/cpu.cfs_quota_us", quota, sizeof quota) &&
-        read_text(walk->root, folder, "/cpu.cfs_period_us", period, sizeof period)) {
+    char *quota = read_text(walk->root, folder, "/cpu.cfs_quota_us");
+    char *period = read_text(walk->root, folder, "/cpu.cfs_period_us");
+    if (quota && period) {
         lower_quota(walk, strtod(quota, NULL), strtod(period, NULL));
     }
+    mx_free(quota);
+    mx_free(period);
 }
 
 static int64_t stat_field(const char *text, const char *name)
 {
-    const char *line = strstr(text, name);
+    const char *line = text ? strstr(text, name) : NULL;
     return line ? strtoll(line + strlen(name), NULL, 10) : 0;
 }
 
 static void visit_memory(cgroup_walk *walk, const char *folder, const char *limit_file, const char *usage_file)
 {
-    char limit[64];
-    char usage[64];
-    char stat[MAX_FILE];
-    if (!read_text(walk->root, folder, limit_file, limit, sizeof limit) ||
-        !read_text(walk->root, folder, usage_file, usage, sizeof usage)) {
-        return;
+    char *limit = read_text(walk->root, folder, limit_file);
+    char *usage = read_text(walk->root, folder, usage_file);
+    const int64_t value = limit && usage ? strtoll(limit, NULL, 10) : 0;    /* "max" gives 0 */
+    if (value > 0 && value < INT64_MAX / 2 && value < walk->memory_limit) { /* version 1 says about 2^63 for none */
+        char *stat = read_text(walk->root, folder, "/memory.stat");
+        walk->memory_limit = value;
+        walk->memory_used = MX_MAX(strtoll(usage, NULL, 10) - stat_field(stat, "\ninactive_file "), 0);
+        mx_free(stat);
     }
-    const int64_t value = strtoll(limit, NULL, 10); /* "max" gives 0; version 1 says about 2^63 for no limit */
-    if (value <= 0 || value >= INT64_MAX / 2 || value >= walk->memory_limit) {
-        return;
-    }
-    read_text(walk->root, folder, "/memory.stat", stat, sizeof stat);
-    walk->memory_limit = value;
-    walk->memory_used = MX_MAX(strtoll(usage, NULL, 10) - stat_field(stat, "\ninactive_file "), 0);
+    mx_free(limit);
+    mx_free(usage);
 }
 
 static void visit_memory_v2(cgroup_walk *walk, const char *folder)

@@ -12,7 +12,7 @@ static mx_status read_token(yyjson_val *val, mx_added_token *token, mx_error *er
 {
     *token = (mx_added_token){0};
     if (!yyjson_is_obj(val)) {
-        return mx_fail(err, MX_FORMAT, "must be objects, found %s", yyjson_get_type_desc(val));
+        return mx_fail(err, MX_FORMAT, "must be objects, found %s", mx_json_kind(val));
     }
     MX_TRY(mx_json_get_str(val, "content", &token->content, err));
     MX_TRY(mx_json_get_bool(val, "special", &token->is_special, err));

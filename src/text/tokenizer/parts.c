@@ -5,8 +5,11 @@ static mx_status read_at(yyjson_val *val, const char *list_key, mx_part_read rea
 {
     mx_str type = {0};
     yyjson_val *list = NULL;
-    if (!yyjson_is_obj(val) || depth > MX_PARTS_MAX_DEPTH) {
-        return mx_fail(err, MX_FORMAT, "must be objects, nested no deeper than %d", MX_PARTS_MAX_DEPTH);
+    if (!yyjson_is_obj(val)) {
+        return mx_fail(err, MX_FORMAT, "must be an object, found %s", mx_json_kind(val));
+    }
+    if (depth > MX_PARTS_MAX_DEPTH) {
+        return mx_fail(err, MX_FORMAT, "nested deeper than %d", MX_PARTS_MAX_DEPTH);
     }
     MX_TRY(mx_json_get_str(val, "type", &type, err));
     if (!mx_str_eq_cstr(type, "Sequence")) {

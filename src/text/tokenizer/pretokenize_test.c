@@ -138,7 +138,7 @@ MX_TEST(steps_of_a_sequence_follow_each_other)
 MX_TEST(what_is_wrong_is_named)
 {
     static const row rows[] = {
-        {"7", "", "must be an object, found uint"},
+        {"7", "", "must be an object, found a number"},
         {"{\"type\":\"Nonsense\"}", "", "the type \"Nonsense\" is not known"},
         {"{\"type\":\"UnicodeScripts\"}", "", "the type \"UnicodeScripts\" is not known"},
         {"{\"type\":\"Split\",\"pattern\":{\"Regex\":\"a\"}}", "", "a Split without \"behavior\""},

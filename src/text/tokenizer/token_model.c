@@ -18,7 +18,7 @@ mx_status mx_token_model_kind(yyjson_val *val, mx_model_kind *kind, mx_error *er
 {
     mx_str type = {0};
     if (!yyjson_is_obj(val)) {
-        return mx_fail(err, MX_FORMAT, "must be an object, found %s", val ? yyjson_get_type_desc(val) : "nothing");
+        return mx_fail(err, MX_FORMAT, "must be an object, found %s", mx_json_kind(val));
     }
     MX_TRY(mx_json_get_str(val, "type", &type, err));
     if (!type.ptr) {
@@ -72,7 +72,7 @@ static mx_status read_vocab(mx_vocab *vocab, yyjson_val *model, mx_error *err)
         const mx_str token = mx_json_view_str(key);
         if (!yyjson_is_uint(id) || yyjson_get_uint(id) > INT64_MAX) {
             return mx_fail(err, MX_FORMAT, "token \"%.*s\" must have a whole number as its id, found %s",
-                           (int)MX_MIN(token.len, (size_t)60), token.ptr, yyjson_get_type_desc(id));
+                           (int)MX_MIN(token.len, (size_t)60), token.ptr, mx_json_kind(id));
         }
         batch.token[batch.n] = token;
         batch.id[batch.n] = (int64_t)yyjson_get_uint(id);

@@ -132,7 +132,7 @@ static mx_status load(mx_tokenizer *tok, yyjson_val *root, const char *name, mx_
 {
     mx_str version = MX_STR("1.0");
     if (!yyjson_is_obj(root)) {
-        return mx_fail(err, MX_FORMAT, "%s: must be a JSON object, found %s", name, yyjson_get_type_desc(root));
+        return mx_fail(err, MX_FORMAT, "%s: must be a JSON object, found %s", name, mx_json_kind(root));
     }
     mx_status st = mx_json_get_str(root, "version", &version, err);
     if (st != MX_OK) {
