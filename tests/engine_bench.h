@@ -33,6 +33,9 @@ static inline bool open_bench(bench *b, const mx_engine_limits *limits, const mx
     mx_error err;
     const int32_t max_samples = limits->max_samples > 0 ? limits->max_samples : limits->max_seqs;
     *b = (bench){.fake = fake_new(BENCH_VOCAB, mx_engine_count_pages(limits), max_samples)};
+    if (options->is_recurrent) {
+        fake_add_states(b->fake, limits->max_seqs + limits->n_checkpoints);
+    }
     return MX_CHECK_OK(mx_tokenizer_open(mx_str_from(bench_tokenizer_json), "test", &b->tokenizer, &err), &err) &&
            MX_CHECK_OK(mx_engine_init(&b->engine, &b->fake->base, limits, &err), &err) &&
            MX_CHECK_OK(mx_scheduler_init(&b->scheduler, &b->engine, options, &err), &err);

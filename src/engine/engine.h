@@ -22,6 +22,7 @@ typedef struct mx_engine_limits {
     int32_t max_seqs;        /* sequences in one step */
     int32_t max_step_tokens; /* tokens in one step, and */
     int32_t max_samples;     /* rows whose logits are wanted: what the plan was made for; 0: max_seqs */
+    int32_t n_checkpoints;   /* of recurrent state, kept for later texts; 0 for models without it */
     int32_t n_pages;         /* of the pool, at least those of n_ctx positions; 0: n_ctx positions for each sequence */
 } mx_engine_limits;
 

@@ -44,6 +44,7 @@ struct mx_job {
     mx_step_part part;  /* in the step being made; n_rows 0: none */
     int32_t n_computed; /* rows of the prompt that were computed for it, and */
     int32_t n_reused;   /* tokens of the prompt that were in the cache */
+    int32_t kept_page;  /* with the latest checkpoint of its answer, which the next one replaces; MX_NO_PAGE: none */
     int32_t n_preemptions;
     int64_t queued_ns; /* times by mx_clock_ns; 0: not yet */
     int64_t admitted_ns;

@@ -14,7 +14,9 @@ enum {
     DEFAULT_QUEUE = 256,
     MAX_SEQS = 1024,
     MAX_QUEUE = 1 << 20,
+    MAX_CHECKPOINTS = 64,
 };
+#define CHECKPOINT_BYTES ((int64_t)1 << 29) /* of recurrent states that are kept for later texts, about */
 
 int64_t mx_api_kv_bytes(const mx_program *program)
 {
@@ -88,6 +90,16 @@ static int32_t pages_for(int64_t n_tokens)
     return (int32_t)(n_tokens / MX_PAGE_TOKENS + (n_tokens % MX_PAGE_TOKENS != 0));
 }
 
+/* States kept for later texts: a few large ones, more of small ones. */
+static int32_t choose_checkpoints(const mx_program *program, const mlxcel_engine_options *o)
+{
+    if (program->n_states == 0 || o->no_prefix_reuse) {
+        return 0;
+    }
+    const int64_t n = CHECKPOINT_BYTES / MX_MAX(mx_program_state_bytes(program), 1);
+    return (int32_t)MX_MIN(MX_MAX(n, 4), MAX_CHECKPOINTS);
+}
+
 /* What the options ask for, as limits. */
 static mx_status choose_limits(const mx_program *program, const mlxcel_engine_options *o, mx_engine_limits *limits,
                                mx_error *err)
@@ -116,6 +128,7 @@ static mx_status choose_limits(const mx_program *program, const mlxcel_engine_op
         .max_seqs = n_seqs,
         .max_step_tokens = n_step,
         .max_samples = MX_MIN(n_seqs * (1 + o->n_draft), n_step),
+        .n_checkpoints = choose_checkpoints(program, o),
         .n_pages = pages_for(n_cache),
     };
     return MX_OK;
@@ -128,7 +141,7 @@ static mx_status open_executor(mlxcel_engine *e, const mlxcel_engine_options *o,
     for (;;) {
         const mx_executor_options options = {
             .n_pages = limits->n_pages,
-            .n_state_slots = limits->max_seqs,
+            .n_state_slots = limits->max_seqs + limits->n_checkpoints,
             .max_seqs = limits->max_seqs,
             .kv_type = MX_KV_F16,
             .n_threads = o->n_threads,
@@ -153,7 +166,8 @@ static mx_status open_engine(mlxcel_engine *e, const mlxcel_engine_options *o, m
     MX_TRY(mx_engine_init(&e->engine, e->executor, &limits, err));
     const mx_scheduler_options scheduler_options = {
         .max_queue = o->max_queue > 0 ? o->max_queue : DEFAULT_QUEUE,
-        .is_without_prefixes = o->no_prefix_reuse != 0 || program->n_states > 0,
+        .is_without_prefixes = o->no_prefix_reuse != 0,
+        .is_recurrent = program->n_states > 0,
     };
     MX_TRY(mx_scheduler_init(&e->scheduler, &e->engine, &scheduler_options, err));
     e->n_draft = program->n_states > 0 ? 0 : o->n_draft; /* a state cannot take rows back */

@@ -21,22 +21,28 @@ struct mx_prefix_node {
     int32_t next_in_bucket;
     int32_t newer; /* the list by last use; MX_NO_PAGE at its ends */
     int32_t older;
+    int32_t i_checkpoint; /* -1: none */
 };
 
-mx_status mx_prefix_tree_init(mx_prefix_tree *tree, mx_kv_pages *pool, mx_error *err)
+mx_status mx_prefix_tree_init(mx_prefix_tree *tree, mx_kv_pages *pool, int32_t n_checkpoints, mx_error *err)
 {
-    *tree = (mx_prefix_tree){.pool = pool, .n_buckets = 16, .newest = MX_NO_PAGE, .oldest = MX_NO_PAGE};
+    *tree = (mx_prefix_tree){
+        .pool = pool, .n_buckets = 16, .newest = MX_NO_PAGE, .oldest = MX_NO_PAGE, .n_checkpoints = n_checkpoints};
     while (tree->n_buckets < (uint32_t)pool->n_pages) {
         tree->n_buckets *= 2;
     }
     tree->nodes = (mx_prefix_node *)mx_calloc((size_t)pool->n_pages, sizeof *tree->nodes);
     tree->buckets = (int32_t *)mx_calloc(tree->n_buckets, sizeof(int32_t));
-    if (!tree->nodes || !tree->buckets) {
+    tree->checkpoints = (int32_t *)mx_calloc((size_t)n_checkpoints, sizeof(int32_t));
+    if (!tree->nodes || !tree->buckets || !tree->checkpoints) {
         mx_prefix_tree_deinit(tree);
         return mx_fail_no_memory(err, (size_t)pool->n_pages * sizeof *tree->nodes, "the prefix tree");
     }
     for (int32_t i = 0; i < pool->n_pages; i++) {
         tree->nodes[i].n_children = -1;
+    }
+    for (int32_t i = 0; i < n_checkpoints; i++) {
+        tree->checkpoints[i] = MX_NO_PAGE;
     }
     for (uint32_t i = 0; i < tree->n_buckets; i++) {
         tree->buckets[i] = MX_NO_PAGE;
@@ -93,7 +99,7 @@ int32_t mx_prefix_tree_add(mx_prefix_tree *tree, uint64_t key, int32_t parent, c
     mx_prefix_node *node = &tree->nodes[page];
     int32_t *bucket = bucket_of(tree, key, parent, tokens);
     assert(node->n_children == -1 && (parent == MX_NO_PAGE || tree->nodes[parent].n_children >= 0));
-    *node = (mx_prefix_node){.key = key, .parent = parent, .next_in_bucket = *bucket};
+    *node = (mx_prefix_node){.key = key, .parent = parent, .next_in_bucket = *bucket, .i_checkpoint = -1};
     memcpy(node->tokens, tokens, sizeof node->tokens);
     *bucket = page;
     put_first(tree, page);
@@ -114,6 +120,50 @@ void mx_prefix_tree_touch(mx_prefix_tree *tree, int32_t page)
     }
 }
 
+int32_t mx_prefix_tree_view_checkpoint(const mx_prefix_tree *tree, int32_t page)
+{
+    return tree->nodes[page].i_checkpoint;
+}
+
+void mx_prefix_tree_drop_checkpoint(mx_prefix_tree *tree, int32_t page)
+{
+    mx_prefix_node *node = &tree->nodes[page];
+    if (node->i_checkpoint >= 0) {
+        tree->checkpoints[node->i_checkpoint] = MX_NO_PAGE;
+        node->i_checkpoint = -1;
+    }
+}
+
+static int32_t free_checkpoint(const mx_prefix_tree *tree)
+{
+    int32_t i = 0;
+    while (i < tree->n_checkpoints && tree->checkpoints[i] != MX_NO_PAGE) {
+        i++;
+    }
+    return i;
+}
+
+int32_t mx_prefix_tree_add_checkpoint(mx_prefix_tree *tree, int32_t page)
+{
+    mx_prefix_node *node = &tree->nodes[page];
+    assert(node->n_children >= 0);
+    if (tree->n_checkpoints == 0 || node->i_checkpoint >= 0) {
+        return -1;
+    }
+    int32_t i = free_checkpoint(tree);
+    if (i == tree->n_checkpoints) {
+        int32_t victim = tree->oldest;
+        while (tree->nodes[victim].i_checkpoint < 0) {
+            victim = tree->nodes[victim].newer;
+        }
+        i = tree->nodes[victim].i_checkpoint;
+        mx_prefix_tree_drop_checkpoint(tree, victim);
+    }
+    node->i_checkpoint = i;
+    tree->checkpoints[i] = page;
+    return i;
+}
+
 static bool is_evictable(const mx_prefix_tree *tree, int32_t i)
 {
     return tree->nodes[i].n_children == 0 && tree->pool->n_users[i] == 1;
@@ -128,6 +178,7 @@ static void take_out(mx_prefix_tree *tree, int32_t i)
     }
     *link = node->next_in_bucket;
     take_from_list(tree, i);
+    mx_prefix_tree_drop_checkpoint(tree, i);
     if (node->parent != MX_NO_PAGE) {
         tree->nodes[node->parent].n_children--;
     }
@@ -165,10 +216,11 @@ void mx_prefix_tree_clear(mx_prefix_tree *tree)
 
 void mx_prefix_tree_deinit(mx_prefix_tree *tree)
 {
-    if (tree->nodes && tree->buckets) {
+    if (tree->nodes && tree->buckets && tree->checkpoints) {
         mx_prefix_tree_clear(tree);
     }
     mx_free(tree->nodes);
     mx_free(tree->buckets);
+    mx_free(tree->checkpoints);
     *tree = (mx_prefix_tree){0};
 }

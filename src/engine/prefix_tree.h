@@ -11,6 +11,10 @@
  * nobody writes to it. The tree is one user of each of its pages; evicting takes the pages that nobody else uses, the
  * one that was least recently used first.
  *
+ * Models with recurrent layers can go on from a page only with the state behind its last token. So a page may have a
+ * checkpoint, which is a number here: where the state is kept is the engine's affair (state_reuse.h). There are fewer
+ * checkpoints than pages; the least recently used one gives way.
+ *
  * Nodes are numbered as their pages, so all memory is taken when the tree is made. One thread at a time, the engine's.
  */
 #ifndef MX_ENGINE_PREFIX_TREE_H
@@ -32,11 +36,14 @@ typedef struct mx_prefix_tree {
     uint32_t n_buckets;    /* a power of two */
     int32_t newest;        /* ends of the list of nodes by last use */
     int32_t oldest;
-    int32_t n_pages; /* in the tree */
+    int32_t n_pages;      /* in the tree */
+    int32_t *checkpoints; /* owned [n_checkpoints]: the page that has each; MX_NO_PAGE for a free one */
+    int32_t n_checkpoints;
 } mx_prefix_tree;
 
-/* An empty tree over the pool, which must outlive it. MX_NO_MEMORY. */
-mx_status mx_prefix_tree_init(mx_prefix_tree *tree, mx_kv_pages *pool, mx_error *err) MX_NODISCARD;
+/* An empty tree over the pool, which must outlive it, with so many checkpoints. MX_NO_MEMORY. */
+mx_status mx_prefix_tree_init(mx_prefix_tree *tree, mx_kv_pages *pool, int32_t n_checkpoints,
+                              mx_error *err) MX_NODISCARD;
 
 /* Gives its pages back. A zeroed tree is fine. */
 void mx_prefix_tree_deinit(mx_prefix_tree *tree);
@@ -58,6 +65,16 @@ bool mx_prefix_tree_evict(mx_prefix_tree *tree);
 
 /* Pages that eviction could make free. Looks at every page of the tree. */
 int32_t mx_prefix_tree_count_evictable(const mx_prefix_tree *tree);
+
+/* The checkpoint of a page of the tree; -1 where it has none. */
+int32_t mx_prefix_tree_view_checkpoint(const mx_prefix_tree *tree, int32_t page);
+
+/* Gives a page of the tree a checkpoint, if need be the one that was used least recently. Returns its number, for the
+ * state to be written there; -1 when the page has one already or there are none. */
+int32_t mx_prefix_tree_add_checkpoint(mx_prefix_tree *tree, int32_t page);
+
+/* Takes it away. A page without one is fine. */
+void mx_prefix_tree_drop_checkpoint(mx_prefix_tree *tree, int32_t page);
 
 /* Forgets everything that nobody else uses. */
 void mx_prefix_tree_clear(mx_prefix_tree *tree);

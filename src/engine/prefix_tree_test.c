@@ -19,7 +19,7 @@ static bool open_bench(bench *b)
     mx_error err;
     *b = (bench){0};
     return MX_CHECK_OK(mx_kv_pages_init(&b->pool, N_PAGES, &err), &err) &&
-           MX_CHECK_OK(mx_prefix_tree_init(&b->tree, &b->pool, &err), &err);
+           MX_CHECK_OK(mx_prefix_tree_init(&b->tree, &b->pool, 2, &err), &err);
 }
 
 static void close_bench(bench *b)
@@ -138,15 +138,38 @@ MX_TEST(eviction_takes_the_least_recently_used_leaf_that_nobody_uses)
     close_bench(&b);
 }
 
+MX_TEST(checkpoints_go_round_and_go_with_their_pages)
+{
+    bench b;
+    mx_sequence a, c;
+    if (open_bench(&b) && new_sequence(&b, &a, 96, 1) && new_sequence(&b, &c, 32, 2)) {
+        compute(&b, &a, 0);
+        compute(&b, &c, 0);
+        MX_CHECK_I64(mx_prefix_tree_add_checkpoint(&b.tree, a.pages[0]), 0);
+        MX_CHECK_I64(mx_prefix_tree_add_checkpoint(&b.tree, a.pages[0]), -1);
+        MX_CHECK_I64(mx_prefix_tree_add_checkpoint(&b.tree, a.pages[2]), 1);
+        MX_CHECK_I64(mx_prefix_tree_add_checkpoint(&b.tree, c.pages[0]), 0); /* that of the oldest page */
+        MX_CHECK_I64(mx_prefix_tree_view_checkpoint(&b.tree, a.pages[0]), -1);
+        MX_CHECK_I64(mx_prefix_tree_view_checkpoint(&b.tree, c.pages[0]), 0);
+        mx_sequence_drop_pages(&c);
+        mx_sequence_drop_pages(&a);
+        mx_prefix_tree_clear(&b.tree);
+        MX_CHECK(b.tree.checkpoints[0] == MX_NO_PAGE && b.tree.checkpoints[1] == MX_NO_PAGE);
+    }
+    mx_sequence_deinit(&a);
+    mx_sequence_deinit(&c);
+    close_bench(&b);
+}
+
 MX_TEST(out_of_memory_is_told)
 {
     mx_error err;
     mx_kv_pages pool;
     mx_prefix_tree tree;
     MX_CHECK_OK(mx_kv_pages_init(&pool, N_PAGES, &err), &err);
-    for (int n = 1; n <= 2; n++) {
+    for (int n = 1; n <= 3; n++) {
         mx_mem_fail_at(n);
-        MX_CHECK_FAILS(mx_prefix_tree_init(&tree, &pool, &err), MX_NO_MEMORY, &err, "prefix tree");
+        MX_CHECK_FAILS(mx_prefix_tree_init(&tree, &pool, 2, &err), MX_NO_MEMORY, &err, "prefix tree");
         mx_mem_fail_at(0);
     }
     mx_kv_pages_deinit(&pool);
@@ -155,4 +178,5 @@ MX_TEST(out_of_memory_is_told)
 MX_TEST_MAIN(MX_CASE(a_text_finds_the_pages_of_one_with_the_same_beginning),
              MX_CASE(one_token_is_always_left_to_compute),
              MX_CASE(pages_appear_while_their_text_is_still_being_computed),
-             MX_CASE(eviction_takes_the_least_recently_used_leaf_that_nobody_uses), MX_CASE(out_of_memory_is_told))
+             MX_CASE(eviction_takes_the_least_recently_used_leaf_that_nobody_uses),
+             MX_CASE(checkpoints_go_round_and_go_with_their_pages), MX_CASE(out_of_memory_is_told))

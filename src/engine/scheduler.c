@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/state_reuse.h"
 #include "platform/clock.h"
 #include "program/batch.h"
 
@@ -15,7 +16,7 @@ mx_status mx_scheduler_init(mx_scheduler *s, mx_engine *engine, const mx_schedul
 
     assert(limits->max_step_tokens > limits->max_seqs || limits->max_seqs == 1);
     *s = (mx_scheduler){.engine = engine, .options = *options};
-    MX_TRY_OR(failed, st, mx_prefix_tree_init(&s->tree, &engine->pages, err));
+    MX_TRY_OR(failed, st, mx_prefix_tree_init(&s->tree, &engine->pages, limits->n_checkpoints, err));
     MX_TRY_OR(failed, st, mx_sampler_scratch_init(&s->scratch, limits->n_vocab, limits->n_ctx, err));
     MX_TRY_OR(failed, st, mx_clients_init(&s->clients, options->max_queue + limits->max_seqs, err));
     s->running = (mx_job **)mx_calloc((size_t)limits->max_seqs, sizeof(mx_job *));
@@ -106,6 +107,7 @@ mx_status mx_scheduler_add(mx_scheduler *s, mx_job *job, mx_error *err)
     }
     job->arrival = s->n_arrivals++;
     job->queued_ns = mx_clock_ns();
+    job->kept_page = MX_NO_PAGE;
     job->i_client = mx_clients_enter(&s->clients, job->client);
     put_into_queue(s, job);
     return MX_OK;
@@ -199,7 +201,8 @@ static void reuse_prefix(mx_scheduler *s, mx_job *job)
 {
     mx_sequence *seq = &job->generation.sequence;
     if (!s->options.is_without_prefixes) {
-        (void)mx_sequence_reuse(seq, &s->tree, job->prefix_key);
+        (void)(s->options.is_recurrent ? mx_state_reuse(s->engine, seq, &s->tree, job->prefix_key)
+                                       : mx_sequence_reuse(seq, &s->tree, job->prefix_key));
         if (job->n_preemptions == 0 && job->generation.n_new == 0) {
             job->n_reused = seq->n_cached - job->n_computed;
         }
@@ -263,6 +266,7 @@ static void preempt(mx_scheduler *s, mx_job *job)
     take_from_running(s, job);
     put_into_queue(s, job);
     job->part.n_rows = 0;
+    job->kept_page = MX_NO_PAGE;
     job->n_preemptions++;
     s->counts.n_preemptions++;
 }
@@ -315,7 +319,8 @@ static void plan_prompts(mx_scheduler *s, int32_t n_left)
             return;
         }
         reuse_prefix(s, job); /* another job may have computed the next pages since */
-        mx_generation_plan(&job->generation, n_left, &job->part);
+        const int32_t n_most = s->options.is_recurrent ? mx_state_rows(&job->generation.sequence, n_left) : n_left;
+        mx_generation_plan(&job->generation, n_most, &job->part);
         n_left -= job->part.n_rows;
     }
 }
@@ -369,6 +374,24 @@ static void count_part(mx_scheduler *s, mx_job *job, const mx_step_part *part, i
     }
 }
 
+/* Full pages go to the tree, and with recurrent layers the state at their border: the last one of the prompt stays,
+ * of those of the answer the latest. */
+static void publish(mx_scheduler *s, mx_job *job)
+{
+    mx_generation *g = &job->generation;
+    if (s->options.is_without_prefixes) {
+        return;
+    }
+    mx_sequence_publish(&g->sequence, &s->tree, job->prefix_key);
+    const int32_t page = s->options.is_recurrent ? mx_state_keep(s->engine, &g->sequence, &s->tree) : MX_NO_PAGE;
+    if (page != MX_NO_PAGE && g->sequence.n_cached > g->request.n_prompt) {
+        if (job->kept_page != MX_NO_PAGE) {
+            mx_prefix_tree_drop_checkpoint(&s->tree, job->kept_page);
+        }
+        job->kept_page = page;
+    }
+}
+
 static void take_part(mx_scheduler *s, mx_job *job, const mx_step_part *part)
 {
     mx_error err;
@@ -381,9 +404,7 @@ static void take_part(mx_scheduler *s, mx_job *job, const mx_step_part *part)
         fail_job(s, job, update.status, &err);
         return;
     }
-    if (!s->options.is_without_prefixes) {
-        mx_sequence_publish(&g->sequence, &s->tree, job->prefix_key);
-    }
+    publish(s, job);
     update.is_over = g->finish != MX_FINISH_NONE;
     if (update.is_over) {
         end_job(s, job, &update);

@@ -25,7 +25,8 @@
 #include "engine/prefix_tree.h"
 
 typedef struct mx_scheduler_options {
-    int32_t max_queue;        /* jobs that there may be on top of those that can run at once */
+    bool is_recurrent; /* the model has recurrent layers; n_checkpoints of the engine's limits hold their states */
+    int32_t max_queue; /* jobs that there may be on top of those that can run at once */
     bool is_without_prefixes; /* computes every prompt from its first token */
 } mx_scheduler_options;
 

@@ -13,6 +13,9 @@ static const mx_engine_limits roomy = {
 static const mx_engine_limits tight = {
     .n_vocab = BENCH_VOCAB, .n_ctx = N_CTX, .max_seqs = 6, .max_step_tokens = 40, .max_samples = 20, .n_pages = 10};
 static const mx_scheduler_options plain = {.max_queue = 64};
+static const mx_engine_limits recurrent = {
+    .n_vocab = BENCH_VOCAB, .n_ctx = N_CTX, .max_seqs = 5, .max_step_tokens = 40, .n_checkpoints = 6, .n_pages = 14};
+static const mx_scheduler_options with_states = {.max_queue = 64, .is_recurrent = true};
 
 /* Some with sampling, drafts, stop strings and log-probabilities. Prompts of equal i % 4 begin alike. */
 static mx_generation_request mixed_request(client *c, int32_t i)
@@ -62,14 +65,15 @@ static void run_alone(char texts[N_CLIENTS][BENCH_MAX_OUT])
 static client clients[N_CLIENTS];
 static char alone[N_CLIENTS][BENCH_MAX_OUT];
 
-static void check_texts_together(const mx_engine_limits *limits, int32_t n_rounds)
+static void check_texts_together(const mx_engine_limits *limits, const mx_scheduler_options *options, int32_t n_rounds)
 {
     bench b;
     run_alone(alone);
-    if (open_bench(&b, limits, &plain)) {
+    if (open_bench(&b, limits, options)) {
         for (int32_t round = 0; round < n_rounds; round++) {
             for (int32_t i = 0; i < N_CLIENTS; i++) {
-                const mx_generation_request r = mixed_request(&clients[i], i);
+                mx_generation_request r = mixed_request(&clients[i], i);
+                r.n_draft = options->is_recurrent ? 0 : r.n_draft; /* a state takes no rows back */
                 open_client(&b, &clients[i], &r);
                 clients[i].job.priority = i % 7 == 3;
                 clients[i].job.client = (uint64_t)(i % 3);
@@ -87,9 +91,9 @@ static void check_texts_together(const mx_engine_limits *limits, int32_t n_round
             }
         }
         MX_CHECK(b.scheduler.counts.n_reused > 500);
-        MX_CHECK(b.scheduler.counts.n_drafts > 100 && b.scheduler.counts.n_right > 0);
+        MX_CHECK(options->is_recurrent || (b.scheduler.counts.n_drafts > 100 && b.scheduler.counts.n_right > 0));
         MX_CHECK_I64(b.scheduler.counts.n_jobs_over, n_rounds * N_CLIENTS);
-        if (limits == &tight) {
+        if (limits != &roomy) {
             MX_CHECK(b.scheduler.counts.n_preemptions > 0);
         }
     }
@@ -98,12 +102,17 @@ static void check_texts_together(const mx_engine_limits *limits, int32_t n_round
 
 MX_TEST(each_text_is_the_one_that_it_is_alone)
 {
-    check_texts_together(&roomy, 2);
+    check_texts_together(&roomy, &plain, 2);
 }
 
 MX_TEST(texts_stay_the_same_when_pages_run_out)
 {
-    check_texts_together(&tight, 3);
+    check_texts_together(&tight, &plain, 3);
+}
+
+MX_TEST(texts_with_recurrent_states_go_on_from_checkpoints)
+{
+    check_texts_together(&recurrent, &with_states, 3);
 }
 
 MX_TEST(cancelled_texts_free_their_pages_within_a_step_and_spoil_nothing)
@@ -197,6 +206,32 @@ MX_TEST(an_answer_is_reused_as_part_of_the_next_prompt)
         close_client(&c);
         run_one(&b, &c, 110, 5);
         MX_CHECK_I64(c.job.n_reused, 96);
+    }
+    close_bench(&b);
+}
+
+MX_TEST(a_conversation_with_recurrent_states_computes_what_is_new)
+{
+    static const mx_engine_limits limits = {
+        .n_vocab = BENCH_VOCAB, .n_ctx = N_CTX, .max_seqs = 2, .max_step_tokens = 48, .n_checkpoints = 4};
+    static client c;
+    bench b;
+    if (open_bench(&b, &limits, &with_states)) {
+        make_prompt(&c, 70, 1);
+        for (int32_t n_prompt = 70; n_prompt < 250; n_prompt += 50) {
+            const mx_generation_request r = bench_request(&c, n_prompt, 45);
+            open_client(&b, &c, &r);
+            add_client(&b, &c);
+            run_all(&b);
+            MX_CHECK_I64(c.status, MX_OK);
+            MX_CHECK(n_prompt == 70 ? c.job.n_reused == 0 : c.job.n_computed <= 5 + 2 * MX_PAGE_TOKENS);
+            memcpy(c.prompt, c.job.generation.sequence.tokens, (size_t)(n_prompt + 45) * sizeof c.prompt[0]);
+            close_client(&c);
+        }
+        run_one(&b, &c, 200, 5); /* the same again, but for its end */
+        const int32_t n_first = c.job.n_reused;
+        run_one(&b, &c, 200, 5);
+        MX_CHECK(n_first > 100 && c.job.n_reused == 192);
     }
     close_bench(&b);
 }
@@ -431,7 +466,7 @@ MX_TEST(every_failed_allocation_is_told)
     bench b;
     mx_error err;
     if (open_bench(&b, &roomy, &plain)) {
-        for (int n = 1; n <= 9; n++) {
+        for (int n = 1; n <= 10; n++) {
             mx_scheduler s;
             mx_mem_fail_at(n);
             MX_CHECK_FAILS(mx_scheduler_init(&s, &b.engine, &plain, &err), MX_NO_MEMORY, &err, "");
@@ -442,10 +477,13 @@ MX_TEST(every_failed_allocation_is_told)
 }
 
 MX_TEST_MAIN(MX_CASE(each_text_is_the_one_that_it_is_alone), MX_CASE(texts_stay_the_same_when_pages_run_out),
+             MX_CASE(texts_with_recurrent_states_go_on_from_checkpoints),
              MX_CASE(cancelled_texts_free_their_pages_within_a_step_and_spoil_nothing),
              MX_CASE(the_same_prompt_again_is_computed_but_for_its_end),
-             MX_CASE(an_answer_is_reused_as_part_of_the_next_prompt), MX_CASE(texts_with_another_key_share_nothing),
-             MX_CASE(texts_of_one_prompt_compute_it_once), MX_CASE(answers_go_on_while_a_long_prompt_is_read),
+             MX_CASE(an_answer_is_reused_as_part_of_the_next_prompt),
+             MX_CASE(a_conversation_with_recurrent_states_computes_what_is_new),
+             MX_CASE(texts_with_another_key_share_nothing), MX_CASE(texts_of_one_prompt_compute_it_once),
+             MX_CASE(answers_go_on_while_a_long_prompt_is_read),
              MX_CASE(guesses_that_are_right_save_steps_and_change_nothing), MX_CASE(clients_get_equal_shares),
              MX_CASE(a_higher_priority_goes_first), MX_CASE(more_jobs_than_may_be_are_refused),
              MX_CASE(a_failed_step_fails_its_texts_and_the_next_ones_work), MX_CASE(steps_allocate_nothing),
