@@ -25,11 +25,13 @@
     X(AVX512_BF16, "avx512_bf16") \
     X(AMX_INT8, "amx_int8")       \
     X(AMX_BF16, "amx_bf16")       \
+    X(SHA_NI, "sha_ni")           \
     X(NEON, "neon")               \
     X(NEON_FP16, "fp16")          \
     X(NEON_DOTPROD, "dotprod")    \
     X(NEON_I8MM, "i8mm")          \
-    X(NEON_BF16, "bf16")
+    X(NEON_BF16, "bf16")          \
+    X(NEON_SHA2, "sha2")
 
 typedef enum mx_cpu_feature {
 #define X(name, text) MX_CPU_##name,

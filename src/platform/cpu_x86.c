@@ -74,6 +74,7 @@ static void detect_features(mx_cpu_info *info)
         {MX_CPU_AVX512_BF16, 2, EAX, 5, XCR0_AVX512},
         {MX_CPU_AMX_INT8, 1, EDX, 25, XCR0_AMX},
         {MX_CPU_AMX_BF16, 1, EDX, 22, XCR0_AMX},
+        {MX_CPU_SHA_NI, 1, EBX, 29, 0},
     };
     const uint64_t saved = saved_state(&leaf[0]);
     for (size_t i = 0; i < MX_COUNTOF(table); i++) {

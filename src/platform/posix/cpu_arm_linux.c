@@ -15,7 +15,7 @@ static void detect_features(mx_cpu_info *info)
     } table[] = {
         {MX_CPU_NEON, AT_HWCAP, HWCAP_ASIMD},           {MX_CPU_NEON_FP16, AT_HWCAP, HWCAP_ASIMDHP},
         {MX_CPU_NEON_DOTPROD, AT_HWCAP, HWCAP_ASIMDDP}, {MX_CPU_NEON_I8MM, AT_HWCAP2, HWCAP2_I8MM},
-        {MX_CPU_NEON_BF16, AT_HWCAP2, HWCAP2_BF16},
+        {MX_CPU_NEON_BF16, AT_HWCAP2, HWCAP2_BF16},     {MX_CPU_NEON_SHA2, AT_HWCAP, HWCAP_SHA2},
     };
     for (size_t i = 0; i < MX_COUNTOF(table); i++) {
         if (getauxval(table[i].key) & table[i].mask) {
