@@ -10,6 +10,9 @@ int64_t mx_clock_ns(void);
 /* Seconds since 1970-01-01 00:00 UTC. */
 int64_t mx_clock_wall_s(void);
 
+/* Sleeps for about this long; less where a signal comes. */
+void mx_clock_sleep_ms(int64_t ms);
+
 /* A moment as a calendar and a clock on the wall show it. */
 typedef struct mx_datetime {
     int32_t year;         /* 2026 */

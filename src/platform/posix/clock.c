@@ -32,3 +32,10 @@ mx_datetime mx_clock_local(int64_t unix_s)
         .utc_offset_s = (int32_t)tm.tm_gmtoff,
     };
 }
+
+void mx_clock_sleep_ms(int64_t ms)
+{
+    const struct timespec time = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (int32_t)(ms % 1000) * 1000000};
+    const int unused = nanosleep(&time, NULL);
+    (void)unused;
+}

@@ -56,3 +56,8 @@ mx_datetime mx_clock_local(int64_t unix_s)
         .utc_offset_s = (int32_t)(ticks_of(&local_time) / TICKS_PER_S - S_1601_TO_1970 - unix_s),
     };
 }
+
+void mx_clock_sleep_ms(int64_t ms)
+{
+    Sleep((DWORD)ms);
+}
