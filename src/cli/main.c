@@ -1,6 +1,7 @@
 /* main.c - finds the command and runs it. */
 #include <string.h>
 
+#include "cli/model_arg.h"
 #include "cli/options.h"
 #include "cli/text_io.h"
 #include "platform/args.h"
@@ -55,7 +56,13 @@ static int run_command(int argc, char *const *argv, mx_arena *arena)
     if (mx_cli_parse(command, argc - 2, argv + 2, arena, &options, &err) != MX_OK) {
         return mx_cli_fail(&err);
     }
-    return options.help ? print_help(command) : command->run(&options);
+    if (options.help) {
+        return print_help(command);
+    }
+    if (mx_cli_takes_model(command) && mx_cli_find_model(arena, &options, &err) != MX_OK) {
+        return mx_cli_fail(&err);
+    }
+    return command->run(&options);
 }
 
 int main(int argc, char **argv)

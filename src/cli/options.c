@@ -11,37 +11,71 @@
 #include "base/compiler.h"
 #include "platform/env.h"
 
+/* Places in the next table, in the order of --help; options.def says ON_<NAME> for the commands that have an option. */
+enum {
+    GENERATE,
+    TOKENIZE,
+    DETOKENIZE,
+    INSPECT,
+    DOWNLOAD,
+    LIST,
+    RM,
+    DOCTOR,
+    ARCH,
+    VERSION,
+};
+
 static const mx_cli_command commands[] = {
-    {"generate", NULL, "continue a prompt",
-     "The text goes to standard output as it is made, counts and speeds to standard error. Without -p and -f the "
-     "prompt "
-     "is read from standard input. The prompt is a user's message to the model, unless --no-chat-template is given. "
-     "Sampling settings that are not given are what "
-     "the model's generation_config.json recommends, else temperature 0.8, top-k 40, top-p 0.95 and min-p 0.05.",
-     mx_cmd_generate},
-    {"tokenize", NULL, "print the token ids of a text",
-     "The text is plain: special tokens in it are not looked for, and the tokenizer's own are put around it, unless "
-     "options say otherwise. Without -p and -f it is read from standard input.",
-     mx_cmd_tokenize},
-    {"detokenize", "[ID ...]", "print the text of token ids",
-     "Ids may be divided by white space or commas. Without any they are read from standard input.", mx_cmd_detokenize},
-    {"inspect", NULL, "show what a model directory holds", NULL, mx_cmd_inspect},
-    {"doctor", NULL, "show what this machine offers",
-     "Names the processor, the memory, NVIDIA's driver and the GPUs that it finds, and says what is missing where a "
-     "GPU "
-     "cannot be used.",
-     mx_cmd_doctor},
-    {"arch", NULL, "list the families of models that run", NULL, mx_cmd_arch},
-    {"version", NULL, "print the version", NULL, mx_cmd_version},
+    [GENERATE] =
+        {"generate", NULL, "continue a prompt",
+         "The text goes to standard output as it is made, counts and speeds to standard error. Without -p and -f the "
+         "prompt "
+         "is read from standard input. The prompt is a user's message to the model, unless --no-chat-template is "
+         "given. "
+         "Sampling settings that are not given are what "
+         "the model's generation_config.json recommends, else temperature 0.8, top-k 40, top-p 0.95 and min-p 0.05.",
+         mx_cmd_generate},
+    [TOKENIZE] = {"tokenize", NULL, "print the token ids of a text",
+                  "The text is plain: special tokens in it are not looked for, and the tokenizer's own are put around "
+                  "it, unless "
+                  "options say otherwise. Without -p and -f it is read from standard input.",
+                  mx_cmd_tokenize},
+    [DETOKENIZE] = {"detokenize", "[ID ...]", "print the text of token ids",
+                    "Ids may be divided by white space or commas. Without any they are read from standard input.",
+                    mx_cmd_detokenize},
+    [INSPECT] = {"inspect", NULL, "show what a model directory holds", NULL, mx_cmd_inspect},
+    [DOWNLOAD] = {"download", "MODEL", "bring a model from a hub to this machine",
+                  "MODEL is owner/name, owner/name@revision, or a name alone, which stands for mlx-community/name. An "
+                  "interrupted "
+                  "download is gone on with by the same command. Variables: HF_TOKEN for private and gated models, "
+                  "HF_ENDPOINT for "
+                  "a mirror, https_proxy, SSL_CERT_FILE, MLXCEL_CACHE_DIR. Prints the model's folder.",
+                  mx_cmd_download},
+    [LIST] = {"list", NULL, "list the models on this machine",
+              "Those of the Hugging Face cache are used where they lie.", mx_cmd_list},
+    [RM] = {"rm", "MODEL ...", "remove models from this machine", "Only what `mlxcel download` brought is removed.",
+            mx_cmd_rm},
+    [DOCTOR] = {"doctor", NULL, "show what this machine offers",
+                "Names the processor, the memory, NVIDIA's driver and the GPUs that it finds, and says what is missing "
+                "where a "
+                "GPU "
+                "cannot be used.",
+                mx_cmd_doctor},
+    [ARCH] = {"arch", NULL, "list the families of models that run", NULL, mx_cmd_arch},
+    [VERSION] = {"version", NULL, "print the version", NULL, mx_cmd_version},
 };
 
 enum {
-    ON_GENERATE = 1 << 0,
-    ON_TOKENIZE = 1 << 1,
-    ON_DETOKENIZE = 1 << 2,
-    ON_INSPECT = 1 << 3,
-    ON_DOCTOR = 1 << 4,
-    ON_ARCH = 1 << 5,
+    ON_GENERATE = 1 << GENERATE,
+    ON_TOKENIZE = 1 << TOKENIZE,
+    ON_DETOKENIZE = 1 << DETOKENIZE,
+    ON_INSPECT = 1 << INSPECT,
+    ON_DOWNLOAD = 1 << DOWNLOAD,
+    ON_LIST = 1 << LIST,
+    ON_RM = 1 << RM,
+    ON_DOCTOR = 1 << DOCTOR,
+    ON_ARCH = 1 << ARCH,
+    ON_VERSION = 1 << VERSION,
     ON_MODEL = ON_GENERATE | ON_TOKENIZE | ON_DETOKENIZE | ON_INSPECT,
     ON_ALL = -1,
 };
@@ -82,6 +116,11 @@ const mx_cli_command *mx_cli_find_command(const char *name)
         }
     }
     return NULL;
+}
+
+bool mx_cli_takes_model(const mx_cli_command *command)
+{
+    return (command_bit(command) & ON_MODEL) != 0;
 }
 
 mx_status mx_cli_unknown_command(const char *name, mx_error *err)
@@ -371,7 +410,7 @@ static mx_status print_program_help(mx_buf *out, mx_error *err)
     }
     return mx_buf_append(out,
                          MX_STR("\n`mlxcel COMMAND --help` lists the options of a command.\n\n"
-                                "  mlxcel generate -m DIR -p \"Why is the sky blue?\" -n 100\n\n"
+                                "  mlxcel generate -m Qwen3-0.6B-4bit -p \"Why is the sky blue?\" -n 100\n\n"
                                 "exit code: 0 done; 1 failed, with a sentence on standard error; 2 the command line "
                                 "is wrong;\n130 interrupted\n"),
                          err);

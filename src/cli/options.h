@@ -43,7 +43,8 @@ typedef struct mx_cli_list {
 
 /* What the command line and the environment said. Strings are borrowed from them; NULL where nothing was given. */
 typedef struct mx_cli_options {
-    const char *model;
+    const char *model; /* once a command runs: the folder that the name stands for */
+    bool offline;
     const char *prompt;
     const char *file;
     const char *system;
@@ -68,6 +69,12 @@ typedef struct mx_cli_options {
     bool show_program;
     mx_cli_float bandwidth;
     mx_cli_float gflops;
+    mx_cli_int n_parallel;
+    mx_cli_int max_retries;
+    bool must_verify;
+    const char *progress;
+    bool yes;
+    bool quiet;
     bool as_json;
     bool help;
     char *const *operands; /* what is not an option: token ids of detokenize */
@@ -88,11 +95,17 @@ int mx_cmd_tokenize(const mx_cli_options *options);
 int mx_cmd_detokenize(const mx_cli_options *options);
 int mx_cmd_inspect(const mx_cli_options *options);
 int mx_cmd_arch(const mx_cli_options *options);
+int mx_cmd_download(const mx_cli_options *options);
+int mx_cmd_list(const mx_cli_options *options);
+int mx_cmd_rm(const mx_cli_options *options);
 int mx_cmd_doctor(const mx_cli_options *options);
 int mx_cmd_version(const mx_cli_options *options);
 
 /* The command called `name`, or NULL. */
 const mx_cli_command *mx_cli_find_command(const char *name);
+
+/* Whether the command has -m. */
+bool mx_cli_takes_model(const mx_cli_command *command);
 
 /* Reads the environment, then the arguments, for `command`.
  * arena holds values from the environment, and those that --escape changes. MX_INVALID with one sentence: an unknown

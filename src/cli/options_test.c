@@ -137,15 +137,16 @@ MX_TEST(commands_are_found_or_guessed)
 
 MX_TEST(help_names_every_option_once_and_keeps_to_the_width)
 {
-    static const char *const names[] = {"generate", "tokenize", "detokenize", "inspect", "version"};
+    static const char *const names[] = {"generate", "tokenize", "detokenize", "inspect",
+                                        "version",  "download", "list",       "rm"};
     for (size_t i = 0; i < MX_COUNTOF(names); i++) {
         mx_error err;
         mx_buf text = {.max = 1 << 20};
         MX_CHECK_OK(mx_cli_print_help(mx_cli_find_command(names[i]), &text, &err), &err);
         const mx_str help = mx_buf_view(&text);
         MX_CHECK(mx_str_find(help, MX_STR("-h, --help"), 0) != MX_STR_NPOS);
-        const size_t model = mx_str_find(help, MX_STR("--model DIR"), 0);
-        MX_CHECK((model != MX_STR_NPOS) == (strcmp(names[i], "version") != 0));
+        const size_t model = mx_str_find(help, MX_STR("--model MODEL"), 0);
+        MX_CHECK((model != MX_STR_NPOS) == (i < 4));
         for (size_t at = 0; at < help.len;) {
             const size_t end = mx_str_find(help, MX_STR("\n"), at);
             MX_CHECK(end != MX_STR_NPOS && end - at <= 100);

@@ -102,7 +102,7 @@ mx_status mx_cli_read_text(const mx_cli_options *options, mx_buf *out, mx_error 
 mx_status mx_cli_need_model(const mx_cli_options *options, mx_error *err)
 {
     if (!options->model || !*options->model) {
-        return mx_fail(err, MX_INVALID, "no model is given: -m DIR, or the variable MLXCEL_MODEL");
+        return mx_fail(err, MX_INVALID, "no model is given: -m MODEL, or the variable MLXCEL_MODEL");
     }
     return MX_OK;
 }

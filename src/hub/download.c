@@ -26,8 +26,8 @@ typedef struct session {
     mx_http_settings http;
     mx_download d;
     mx_repo_info info;
-    const char *repo;    /* folder of the repository */
-    const char *part;    /* <commit>.part */
+    const char *repo; /* folder of the repository */
+    const char *part; /* <commit>.part */
     mx_file_lock lock;
 } session;
 
@@ -48,15 +48,15 @@ static mx_status explain(const session *s, const mx_http_response *r, mx_status 
         return mx_fail(err, MX_NOT_FOUND, "%s/%s has no revision \"%s\"", d->owner, d->name, d->revision);
     }
     if (is_gated || r->status == 403) {
-        return mx_fail(err, MX_NOT_FOUND,
-                       "%s/%s is gated, and %s: ask for access at %s/%s/%s%s", d->owner, d->name,
-                       s->env.token ? "your token has no access to it" : "no token was given", s->env.endpoint, d->owner,
-                       d->name, s->env.token ? "" : ", then set HF_TOKEN");
+        return mx_fail(err, MX_NOT_FOUND, "%s/%s is gated, and %s: ask for access at %s/%s/%s%s", d->owner, d->name,
+                       s->env.token ? "your token has no access to it" : "no token was given", s->env.endpoint,
+                       d->owner, d->name, s->env.token ? "" : ", then set HF_TOKEN");
     }
     if (r->status == 401 && s->env.token) {
-        return mx_fail(err, MX_NOT_FOUND,
-                       "%s/%s cannot be had with this token: there is no such model, or the token is not valid any more",
-                       d->owner, d->name);
+        return mx_fail(
+            err, MX_NOT_FOUND,
+            "%s/%s cannot be had with this token: there is no such model, or the token is not valid any more", d->owner,
+            d->name);
     }
     if (r->status == 401) {
         return mx_fail(err, MX_NOT_FOUND,
@@ -95,9 +95,9 @@ static mx_status ask_hub(session *s, mx_error *err)
     const mx_fetch_policy policy = {.max_retries = s->options->max_retries};
     const char *revision = escape(s->arena, s->d.revision, false);
     const char *id = mx_arena_printf(s->arena, "%s/%s", s->d.owner, s->d.name);
-    const char *url = revision ? mx_arena_printf(s->arena, "%s/api/models/%s/revision/%s?blobs=true", s->env.endpoint,
-                                                 id, revision)
-                               : NULL;
+    const char *url =
+        revision ? mx_arena_printf(s->arena, "%s/api/models/%s/revision/%s?blobs=true", s->env.endpoint, id, revision)
+                 : NULL;
     mx_status st;
     if (!url || !id) {
         return mx_fail(err, MX_NO_MEMORY, "no memory for an address");
@@ -282,17 +282,17 @@ static mx_status download(session *s, mx_error *err)
 mx_status mx_download_model(mx_store *store, const mx_model_name *name, const mx_download_options *options,
                             mx_arena *arena, const char **dir, mx_error *err)
 {
-    session s = {.store = store, .arena = arena, .options = options,
+    session s = {.store = store,
+                 .arena = arena,
+                 .options = options,
                  .d = {.owner = name->owner, .name = name->name, .revision = name->revision}};
     MX_TRY(mx_hub_env_read(arena, &s.env, err));
     if (options->is_offline || s.env.is_offline) {
         return mx_fail(err, MX_NOT_FOUND, "%s/%s is not on this machine, and %s forbids to download it", name->owner,
                        name->name, options->is_offline ? "--offline" : "HF_HUB_OFFLINE");
     }
-    s.http = (mx_http_settings){.token = s.env.token,
-                                .timeout_s = s.env.timeout_s,
-                                .should_stop = options->should_stop,
-                                .arg = options->arg};
+    s.http = (mx_http_settings){
+        .token = s.env.token, .timeout_s = s.env.timeout_s, .should_stop = options->should_stop, .arg = options->arg};
     const mx_status st = download(&s, err);
     mx_file_lock_release(&s.lock);
     if (st == MX_OK) {

@@ -29,7 +29,8 @@ typedef struct crew {
 static bool crew_must_stop(void *arg)
 {
     crew *c = (crew *)arg;
-    return mx_atomic_load_u32(&c->has_failed) || (c->job->http->should_stop && c->job->http->should_stop(c->job->http->arg));
+    return mx_atomic_load_u32(&c->has_failed) ||
+           (c->job->http->should_stop && c->job->http->should_stop(c->job->http->arg));
 }
 
 /* Whether the file lies there under its final name: then it was checked when it came. */
@@ -103,8 +104,9 @@ static mx_status work_through(crew *c, mx_arena *arena, mx_http_response *respon
             st = MX_OK;
             break;
         }
-        st = crew_must_stop(c) ? mx_fail(err, MX_CANCELLED, "the download was interrupted; the same command goes on "
-                                                            "with it")
+        st = crew_must_stop(c) ? mx_fail(err, MX_CANCELLED,
+                                         "the download was interrupted; the same command goes on "
+                                         "with it")
                                : bring(c, arena, http, &c->d->files[i], response, err);
         mx_arena_reset(arena);
         if (st != MX_OK) {

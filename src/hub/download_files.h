@@ -20,8 +20,8 @@ typedef struct mx_download_job {
 /* Bytes of the files that lie in the folder `part`, whole or not. */
 int64_t mx_download_count_present(mx_arena *arena, const char *part, mx_download *d);
 
-/* Brings every file of `d` that is not there. After a failure *response is that of the file that failed. The statuses of
- * mx_fetch_file_get. */
+/* Brings every file of `d` that is not there. After a failure *response is that of the file that failed. The statuses
+ * of mx_fetch_file_get. */
 mx_status mx_download_files(mx_arena *arena, const mx_download_job *job, mx_download *d, mx_http_response *response,
                             mx_error *err) MX_NODISCARD;
 

@@ -10,7 +10,7 @@
 #include "platform/write_file.h"
 
 enum {
-    FIRST_WAIT_MS = 300,   /* doubled with each failure in a row */
+    FIRST_WAIT_MS = 300, /* doubled with each failure in a row */
     LONGEST_WAIT_MS = 20000,
     LONGEST_RETRY_AFTER_S = 300,
     HASH_PIECE = 4 << 20,
@@ -78,7 +78,7 @@ mx_status mx_fetch_text(mx_http *http, const mx_http_settings *settings, const m
 typedef struct growing {
     const mx_fetch_file *file;
     mx_write_file out;
-    mx_sha256 sha; /* of the bytes in `out` */
+    mx_sha256 sha;        /* of the bytes in `out` */
     bool has_other_range; /* the server sent another part than was asked for */
 } growing;
 
@@ -143,14 +143,16 @@ mx_status mx_fetch_hash(const mx_http_settings *settings, const char *path, mx_s
     return st;
 }
 
-/* Opens what has come so far, and hashes it. */
+/* Hashes what has come so far, then opens it: Windows maps no file that is open for writing. */
 static mx_status open_part(const mx_http_settings *settings, growing *g, mx_error *err)
 {
-    MX_TRY(mx_write_file_open(g->file->part_path, &g->out, err));
-    if (g->file->n_bytes >= 0 && g->out.n_bytes > g->file->n_bytes) {
-        return restart(g, err);
+    mx_sha256_init(&g->sha);
+    if (mx_file_kind_at(g->file->part_path) == MX_FILE_REGULAR) {
+        MX_TRY(mx_fetch_hash(settings, g->file->part_path, &g->sha, g->file->n_done, err));
     }
-    return mx_fetch_hash(settings, g->file->part_path, &g->sha, g->file->n_done, err);
+    MX_TRY(mx_write_file_open(g->file->part_path, &g->out, err));
+    const bool is_too_long = g->file->n_bytes >= 0 && g->out.n_bytes > g->file->n_bytes;
+    return is_too_long || (uint64_t)g->out.n_bytes != g->sha.n_bytes ? restart(g, err) : MX_OK;
 }
 
 /* Asks until every byte is there. */

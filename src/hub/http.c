@@ -2,8 +2,8 @@
 #include "hub/http.h"
 
 #include <curl/curl.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/mem.h"
@@ -11,16 +11,16 @@
 #include "platform/file.h"
 #include "platform/thread.h"
 
-#define MAX_REDIRECTS   10L
-#define RECEIVE_BYTES   (512L << 10) /* a call of the sink; large, so that the hash runs over long stretches */
-#define MAX_URL_BYTES   ((size_t)1 << 16)
+#define MAX_REDIRECTS 10L
+#define RECEIVE_BYTES (512L << 10) /* a call of the sink; large, so that the hash runs over long stretches */
+#define MAX_URL_BYTES ((size_t)1 << 16)
 
 struct mx_http {
     const mx_http_settings *settings;
-    CURL *curl;                  /* owned */
-    struct curl_slist *headers;  /* owned; NULL without a token */
-    mx_arena arena;              /* owned */
-    const char *ca_file;         /* in the arena; NULL: what libcurl takes by itself */
+    CURL *curl;                 /* owned */
+    struct curl_slist *headers; /* owned; NULL without a token */
+    mx_arena arena;             /* owned */
+    const char *ca_file;        /* in the arena; NULL: what libcurl takes by itself */
     char reason[CURL_ERROR_SIZE];
 };
 
@@ -46,12 +46,13 @@ static void start(void)
 mx_status mx_http_start(mx_error *err)
 {
     mx_once_run(&start_once, start);
-    return start_code == CURLE_OK ? MX_OK
-                                  : mx_fail(err, MX_IO, "the network cannot be used: %s", curl_easy_strerror(start_code));
+    return start_code == CURLE_OK
+               ? MX_OK
+               : mx_fail(err, MX_IO, "the network cannot be used: %s", curl_easy_strerror(start_code));
 }
 
-/* The file of trusted certificates: what the user says, else where Linux distributions and macOS keep theirs. Windows has
- * a store of its own that libcurl asks. */
+/* The file of trusted certificates: what the user says, else where Linux distributions and macOS keep theirs. Windows
+ * has a store of its own that libcurl asks. */
 static const char *find_ca_file(mx_arena *arena)
 {
     static const char *const variables[] = {"SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"};
@@ -290,7 +291,9 @@ static CURLcode set_options(request *q, const char *url, int64_t from)
         SET(CURLOPT_CAINFO, q->http->ca_file);
     }
     if (from > 0) {
-        SET(CURLOPT_RESUME_FROM_LARGE, (curl_off_t)from);
+        char range[24]; /* libcurl copies it; its own option for resuming refuses a server that sends the whole */
+        (void)snprintf(range, sizeof range, "%" PRId64 "-", from);
+        SET(CURLOPT_RANGE, range);
     }
 #undef SET
     return code;
@@ -304,15 +307,19 @@ static mx_status fail_code(const request *q, const char *url, CURLcode code, mx_
     if (code == CURLE_SSL_CACERT_BADFILE || (code == CURLE_PEER_FAILED_VERIFICATION && !q->http->ca_file)) {
         advice = "; install the system's certificates (ca-certificates), or name them with SSL_CERT_FILE";
     }
-    return mx_fail_native(err, code == CURLE_OUT_OF_MEMORY ? MX_NO_MEMORY : MX_IO, code, "%s: %s%s", url, reason, advice);
+    return mx_fail_native(err, code == CURLE_OUT_OF_MEMORY ? MX_NO_MEMORY : MX_IO, code, "%s: %s%s", url, reason,
+                          advice);
 }
 
 static bool is_transient_code(CURLcode code)
 {
     static const CURLcode codes[] = {
-        CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_PARTIAL_FILE,
-        CURLE_OPERATION_TIMEDOUT,   CURLE_SSL_CONNECT_ERROR,     CURLE_GOT_NOTHING,     CURLE_SEND_ERROR,
-        CURLE_RECV_ERROR,           CURLE_AGAIN,                 CURLE_WEIRD_SERVER_REPLY,
+        CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY,
+        CURLE_COULDNT_CONNECT,      CURLE_PARTIAL_FILE,
+        CURLE_OPERATION_TIMEDOUT,   CURLE_SSL_CONNECT_ERROR,
+        CURLE_GOT_NOTHING,          CURLE_SEND_ERROR,
+        CURLE_RECV_ERROR,           CURLE_AGAIN,
+        CURLE_WEIRD_SERVER_REPLY,
     };
     for (size_t i = 0; i < MX_COUNTOF(codes); i++) {
         if (code == codes[i]) {

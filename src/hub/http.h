@@ -13,22 +13,22 @@
 #include "base/str.h"
 
 typedef struct mx_http_settings {
-    const char *token;   /* for "Authorization: Bearer"; NULL for none. Sent over https and to this machine only */
-    int32_t timeout_s;   /* to connect, and for which a transfer may stand still */
+    const char *token; /* for "Authorization: Bearer"; NULL for none. Sent over https and to this machine only */
+    int32_t timeout_s; /* to connect, and for which a transfer may stand still */
     bool (*should_stop)(void *arg); /* asked several times a second; may be NULL */
     void *arg;
 } mx_http_settings;
 
 typedef struct mx_http_response {
-    int32_t status;         /* 200, 404, ...; 0 where no answer came */
-    bool is_transient;      /* a failure that may be gone the next time: network, 408, 429, 5xx */
-    bool is_html;           /* a web page */
-    int32_t retry_after_s;  /* as the server asks; 0 where it says nothing */
-    int64_t n_content;      /* bytes that the body has, by its header; -1 where unknown */
-    int64_t range_start;    /* of a 206; -1 where there is none */
-    int64_t range_total;    /* bytes of the whole file by a 206 or 416; -1 where unknown */
-    char linked_etag[72];   /* the hub's hash of a large file: 64 digits, or "" */
-    char error_code[32];    /* the hub's word for a failure: "GatedRepo", "RepoNotFound", ... or "" */
+    int32_t status;        /* 200, 404, ...; 0 where no answer came */
+    bool is_transient;     /* a failure that may be gone the next time: network, 408, 429, 5xx */
+    bool is_html;          /* a web page */
+    int32_t retry_after_s; /* as the server asks; 0 where it says nothing */
+    int64_t n_content;     /* bytes that the body has, by its header; -1 where unknown */
+    int64_t range_start;   /* of a 206; -1 where there is none */
+    int64_t range_total;   /* bytes of the whole file by a 206 or 416; -1 where unknown */
+    char linked_etag[72];  /* the hub's hash of a large file: 64 digits, or "" */
+    char error_code[32];   /* the hub's word for a failure: "GatedRepo", "RepoNotFound", ... or "" */
 } mx_http_response;
 
 /* Receives a body. begin comes once, when the final answer's headers are read and its status is 200 or 206. Either one

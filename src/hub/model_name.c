@@ -138,8 +138,9 @@ mx_status mx_model_name_parse(mx_arena *arena, const char *text, mx_model_name *
     *out = (mx_model_name){0};
     if (is_gguf && mx_file_kind_at(text) != MX_FILE_DIR) {
         return exists ? refuse_gguf(text, err)
-                      : mx_fail(err, MX_INVALID, "%s: there is no such file, and GGUF files are not run but converted: "
-                                                 "`mlxcel convert FILE.gguf FOLDER`",
+                      : mx_fail(err, MX_INVALID,
+                                "%s: there is no such file, and GGUF files are not run but converted: "
+                                "`mlxcel convert FILE.gguf FOLDER`",
                                 text);
     }
     if (exists || looks_like_path(whole)) {

@@ -1,8 +1,8 @@
 /* model_name.h - what people write for a model, and file names that come from a network.
  *
  * hub/ keeps models at hand: model_name.h reads names, store.h knows where models lie (our own store and the Hugging
- * Face cache), repo_info.h reads what a hub says of a repository, http.h and fetch.h bring files over, download.h brings
- * a whole model. The command line is the caller, from one thread; download.h starts threads of its own.
+ * Face cache), repo_info.h reads what a hub says of a repository, http.h and fetch.h bring files over, download.h
+ * brings a whole model. The command line is the caller, from one thread; download.h starts threads of its own.
  */
 #ifndef MX_HUB_MODEL_NAME_H
 #define MX_HUB_MODEL_NAME_H

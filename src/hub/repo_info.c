@@ -16,7 +16,7 @@ static const struct {
     {{0}, {0}, MX_STR_INIT(".safetensors")},
     {{0}, {0}, MX_STR_INIT(".json")},
     {{0}, {0}, MX_STR_INIT(".jinja")},
-    {{0}, {0}, MX_STR_INIT(".model")},    /* sentencepiece */
+    {{0}, {0}, MX_STR_INIT(".model")}, /* sentencepiece */
     {{0}, {0}, MX_STR_INIT(".tiktoken")},
     {{0}, MX_STR_INIT("merges"), MX_STR_INIT(".txt")},
     {{0}, MX_STR_INIT("vocab"), MX_STR_INIT(".txt")},
@@ -52,8 +52,8 @@ bool mx_repo_file_is_wanted(mx_str name)
     return false;
 }
 
-/* Every part of the path must be safe as a name; that excludes "..", absolute paths and drives. Names of ours begin with
- * a dot, so the hub's may not. */
+/* Every part of the path must be safe as a name; that excludes "..", absolute paths and drives. Names of ours begin
+ * with a dot, so the hub's may not. */
 static bool is_safe_path(mx_str path)
 {
     size_t start = 0;
@@ -118,13 +118,14 @@ static mx_status read_file(mx_arena *arena, yyjson_val *val, mx_str path, const 
 static mx_status fail_no_weights(const char *name, const mx_repo_info *info, bool has_gguf, mx_error *err)
 {
     if (has_gguf) {
-        return mx_fail(err, MX_NOT_FOUND,
-                       "%s: holds GGUF files, no safetensors: take the MLX version of this model, or fetch one file and "
-                       "convert it with `mlxcel convert`",
-                       name);
+        return mx_fail(
+            err, MX_NOT_FOUND,
+            "%s: holds GGUF files, no safetensors: take the MLX version of this model, or fetch one file and "
+            "convert it with `mlxcel convert`",
+            name);
     }
-    return mx_fail(err, MX_NOT_FOUND, "%s: has no safetensors among its %zu files: it is no model that can be run", name,
-                   info->n_files + info->n_other);
+    return mx_fail(err, MX_NOT_FOUND, "%s: has no safetensors among its %zu files: it is no model that can be run",
+                   name, info->n_files + info->n_other);
 }
 
 static mx_status read_files(mx_arena *arena, yyjson_val *siblings, const char *name, mx_strmap *seen, mx_repo_info *out,
@@ -174,7 +175,8 @@ mx_status mx_repo_info_parse(mx_arena *arena, mx_str text, const char *name, mx_
     MX_TRY_OR(done, st, mx_json_get_str(json.root, "sha", &commit, err));
     MX_TRY_OR(done, st, mx_json_get_arr(json.root, "siblings", &siblings, err));
     if (!commit.ptr || !mx_is_commit(commit) || !siblings) {
-        st = mx_fail(err, MX_FORMAT, "%s: the hub's answer has no commit (\"sha\") or no file list (\"siblings\")", name);
+        st = mx_fail(err, MX_FORMAT, "%s: the hub's answer has no commit (\"sha\") or no file list (\"siblings\")",
+                     name);
         goto done;
     }
     const mx_str lower = copy_lower(arena, commit);

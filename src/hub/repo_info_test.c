@@ -78,8 +78,8 @@ MX_TEST(names_that_leave_the_folder_are_refused)
 
 MX_TEST(answers_that_are_none_are_refused)
 {
-    static const char *const answers[] = {"", "<html>", "[]", "{}", "{\"sha\": 3}",
-                                          "{\"sha\": \"main\", \"siblings\": []}", "{\"sha\": \"" COMMIT "\"}"};
+    static const char *const answers[] = {
+        "", "<html>", "[]", "{}", "{\"sha\": 3}", "{\"sha\": \"main\", \"siblings\": []}", "{\"sha\": \"" COMMIT "\"}"};
     for (size_t i = 0; i < MX_COUNTOF(answers); i++) {
         mx_arena arena;
         mx_error err = {0};
@@ -94,8 +94,9 @@ MX_TEST(repositories_without_safetensors_are_told_apart)
     mx_arena arena;
     mx_error err = {0};
     mx_repo_info info;
-    MX_CHECK_FAILS(parse(&arena, "{\"sha\": \"" COMMIT "\", \"siblings\": [{\"rfilename\": \"m.Q4.gguf\"}]}", &info, &err),
-                   MX_NOT_FOUND, &err, "GGUF");
+    MX_CHECK_FAILS(
+        parse(&arena, "{\"sha\": \"" COMMIT "\", \"siblings\": [{\"rfilename\": \"m.Q4.gguf\"}]}", &info, &err),
+        MX_NOT_FOUND, &err, "GGUF");
     mx_arena_deinit(&arena);
     MX_CHECK_FAILS(
         parse(&arena, "{\"sha\": \"" COMMIT "\", \"siblings\": [{\"rfilename\": \"pytorch_model.bin\"}]}", &info, &err),
@@ -105,12 +106,27 @@ MX_TEST(repositories_without_safetensors_are_told_apart)
 
 MX_TEST(only_what_a_model_needs_is_wanted)
 {
-    static const char *const yes[] = {"config.json", "tokenizer.model", "merges.txt", "vocab.txt", "chat_template.jinja",
-                                      "model-00001-of-00002.safetensors", "additional_chat_templates/tool_use.jinja",
-                                      "1_Pooling/config.json", "LICENSE", "LICENSE.txt"};
-    static const char *const no[] = {"README.md", "pytorch_model.bin", "onnx/model.json", "original/params.json",
-                                     "consolidated.safetensors", "adapter_model.safetensors", "run.py", "image.png",
-                                     "notes.txt", "sub/model.safetensors", "model.gguf"};
+    static const char *const yes[] = {"config.json",
+                                      "tokenizer.model",
+                                      "merges.txt",
+                                      "vocab.txt",
+                                      "chat_template.jinja",
+                                      "model-00001-of-00002.safetensors",
+                                      "additional_chat_templates/tool_use.jinja",
+                                      "1_Pooling/config.json",
+                                      "LICENSE",
+                                      "LICENSE.txt"};
+    static const char *const no[] = {"README.md",
+                                     "pytorch_model.bin",
+                                     "onnx/model.json",
+                                     "original/params.json",
+                                     "consolidated.safetensors",
+                                     "adapter_model.safetensors",
+                                     "run.py",
+                                     "image.png",
+                                     "notes.txt",
+                                     "sub/model.safetensors",
+                                     "model.gguf"};
     for (size_t i = 0; i < MX_COUNTOF(yes); i++) {
         MX_CHECK(mx_repo_file_is_wanted(mx_str_from(yes[i])));
     }

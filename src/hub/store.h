@@ -17,10 +17,10 @@
 #define MX_MANIFEST_NAME ".mlxcel.json" /* beside the files: where they come from, their sizes and hashes */
 
 typedef struct mx_store {
-    mx_arena arena;      /* owned; the paths live in it */
-    const char *models;  /* folder; may not exist yet */
-    const char *locks;   /* folder; may not exist yet */
-    const char *hf_hub;  /* the Hugging Face cache; NULL where the user has none */
+    mx_arena arena;     /* owned; the paths live in it */
+    const char *models; /* folder; may not exist yet */
+    const char *locks;  /* folder; may not exist yet */
+    const char *hf_hub; /* the Hugging Face cache; NULL where the user has none */
 } mx_store;
 
 /* Finds the folders: MLXCEL_CACHE_DIR or the user's cache folder, and HF_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME or
@@ -30,13 +30,13 @@ mx_status mx_store_open(mx_store *out, mx_error *err) MX_NODISCARD;
 /* A zeroed object is fine. */
 void mx_store_close(mx_store *store);
 
-/* Whether a folder holds a whole model: config.json, a tokenizer, every weight file that the index or the names ask for,
- * with headers that fit their sizes, and no file of the manifest missing or of another size.
- * MX_NOT_FOUND, MX_FORMAT and others: the sentence names the file, and the tensor. */
+/* Whether a folder holds a whole model: config.json, a tokenizer, every weight file that the index or the names ask
+ * for, with headers that fit their sizes, and no file of the manifest missing or of another size. MX_NOT_FOUND,
+ * MX_FORMAT and others: the sentence names the file, and the tensor. */
 mx_status mx_model_dir_check(const char *dir, mx_error *err) MX_NODISCARD;
 
-/* The folder of a whole model with this name (not a path), in our store or else in the Hugging Face cache. *out lives in
- * the arena. MX_NOT_FOUND where there is none: not at all, or only an incomplete one, and then why. */
+/* The folder of a whole model with this name (not a path), in our store or else in the Hugging Face cache. *out lives
+ * in the arena. MX_NOT_FOUND where there is none: not at all, or only an incomplete one, and then why. */
 mx_status mx_store_find(mx_store *store, mx_arena *arena, const mx_model_name *name, const char **out,
                         mx_error *err) MX_NODISCARD;
 
@@ -50,7 +50,7 @@ typedef struct mx_store_entry {
     const char *revision; /* name that stands for the commit, "main"; NULL where none does */
     const char *dir;
     int64_t n_bytes;
-    int64_t used_s;        /* last use, seconds since 1970; 0 where unknown */
+    int64_t used_s; /* last use, seconds since 1970; 0 where unknown */
     bool is_complete;
     bool is_partial;       /* a download that was interrupted: a .part folder */
     bool is_in_hf_cache;   /* else in our store */

@@ -574,7 +574,7 @@ TESTS = [value for name, value in list(globals().items())
          and value is not demo_model]
 
 
-def main():
+def main(tests):
     arguments = sys.argv[1:]
     word = ""
     if "-k" in arguments:
@@ -589,7 +589,7 @@ def main():
         print(f"{' '.join(command)} does not run: {probe.stderr.decode(errors='replace')}\n0 passed, 1 failed")
         sys.exit(1)
     with tempfile.TemporaryDirectory(prefix="mlxcel-cli-") as folder:
-        for i, test in enumerate(TESTS):
+        for i, test in enumerate(tests):
             if word not in test.__name__:
                 continue
             try:
@@ -608,4 +608,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(TESTS)
