@@ -142,7 +142,7 @@ MX_TEST(a_stream_gives_what_is_settled_at_once)
 MX_TEST(what_is_wrong_is_named)
 {
     static const char *const decoders[][2] = {
-        {"7", "decoder: must be objects"},
+        {"7", "decoder: must be an object"},
         {"{\"type\":\"Nonsense\"}", "the type \"Nonsense\" is not known"},
         {"{\"type\":\"Sequence\"}", "without \"decoders\""},
         {"{\"type\":\"Strip\",\"content\":\"ab\"}", "\"content\" must be one character"},

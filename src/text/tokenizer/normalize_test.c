@@ -93,7 +93,7 @@ MX_TEST(every_kind_rewrites_as_it_should)
 MX_TEST(what_is_wrong_is_named)
 {
     static const row rows[] = {
-        {"[]", "a", "must be objects, nested no deeper than 16"},
+        {"[]", "a", "must be an object, found a list"},
         {TYPE("Nonsense"), "a", "the type \"Nonsense\" is not known"},
         {TYPE("Sequence"), "a", "a Sequence without \"normalizers\""},
         {TYPE("Prepend"), "a", "\"prepend\" is missing"},

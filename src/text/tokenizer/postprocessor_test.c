@@ -54,7 +54,7 @@ MX_TEST(what_is_wrong_is_named)
         mx_status status;
         const char *piece;
     } table[] = {
-        {"5", MX_FORMAT, "post_processor: must be objects"},
+        {"5", MX_FORMAT, "post_processor: must be an object"},
         {"{\"type\":\"Nonsense\"}", MX_UNSUPPORTED, "\"Nonsense\" is not known"},
         {TEMPLATE(TOKEN("<x>")), MX_FORMAT, "names \"<x>\", which \"special_tokens\" lacks"},
         {TEMPLATE("{\"Sequence\":{\"id\":\"B\",\"type_id\":0}}"), MX_FORMAT, "special tokens and sequence A"},
