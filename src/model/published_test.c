@@ -231,6 +231,32 @@ static const published models[] = {
      "\"num_key_value_heads\": 2, \"qkv_bias\": false, \"rms_norm_eps\": 1e-05, \"rope_scaling\": "
      "{\"factor\": 6.0, \"rope_type\": \"dynamic\"}, \"rope_theta\": 50000000, \"vocab_size\": 128512}",
      "internlm3 48 x 4096/10240, 32 heads of 128 on 2, 0 slide by 0, rope 50000000, act 0, tied 0, eos 2 128131"},
+    /* openbmb/MiniCPM-2B-sft-bf16 */
+    {"{\"model_type\": \"minicpm\", \"bos_token_id\": 1, \"eos_token_id\": 2, \"hidden_act\": \"silu\", "
+     "\"hidden_size\": 2304, \"intermediate_size\": 5760, \"max_position_embeddings\": 4096, "
+     "\"num_attention_heads\": 36, \"num_hidden_layers\": 40, \"num_key_value_heads\": 36, "
+     "\"rms_norm_eps\": 1e-05, \"rope_scaling\": null, \"scale_emb\": 12, \"dim_model_base\": 256, "
+     "\"scale_depth\": 1.4, \"vocab_size\": 122753}",
+     "minicpm 40 x 2304/5760, 36 heads of 64 on 36, 0 slide by 0, rope 10000, act 0, tied 1, eos 2"},
+    /* apple/OpenELM-270M */
+    {"{\"model_type\": \"openelm\", \"activation_fn_name\": \"swish\", \"bos_token_id\": 1, "
+     "\"eos_token_id\": 2, \"ffn_dim_divisor\": 256, \"ffn_multipliers\": [0.5, 0.73, 0.97, 1.2, "
+     "1.43, 1.67, 1.9, 2.13, 2.37, 2.6, 2.83, 3.07, 3.3, 3.53, 3.77, 4.0], \"ffn_with_glu\": "
+     "true, \"head_dim\": 64, \"max_context_length\": 2048, \"model_dim\": 1280, "
+     "\"normalization_layer_name\": \"rms_norm\", \"normalize_qk_projections\": true, "
+     "\"num_gqa_groups\": 4, \"num_kv_heads\": [3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5], "
+     "\"num_query_heads\": [12, 12, 12, 12, 12, 16, 16, 16, 16, 16, 16, 16, 20, 20, 20, 20], "
+     "\"num_transformer_layers\": 16, \"qkv_multipliers\": [0.5, 1.0], \"rope_freq_constant\": "
+     "10000, \"rope_max_length\": 4096, \"share_input_output_layers\": true, \"vocab_size\": 32000}",
+     "openelm 16 x 1280/1, 1 heads of 64 on 1, 0 slide by 0, rope 10000, act 0, tied 1, eos 2"},
+    /* microsoft/bitnet-b1.58-2B-4T */
+    {"{\"model_type\": \"bitnet\", \"bos_token_id\": 128000, \"eos_token_id\": 128001, \"hidden_act\": "
+     "\"relu2\", \"hidden_size\": 2560, \"intermediate_size\": 6912, \"max_position_embeddings\": "
+     "4096, \"num_attention_heads\": 20, \"num_hidden_layers\": 30, \"num_key_value_heads\": 5, "
+     "\"quantization_config\": {\"quant_method\": \"bitnet\", \"linear_class\": \"autobitlinear\", "
+     "\"quantization_mode\": \"offline\"}, \"rms_norm_eps\": 1e-05, \"rope_theta\": 500000.0, "
+     "\"tie_word_embeddings\": true, \"vocab_size\": 128256}",
+     "bitnet 30 x 2560/6912, 20 heads of 128 on 5, 0 slide by 0, rope 500000, act 5, tied 1, eos 128001"},
 };
 
 /* One line of what was read. */

@@ -248,14 +248,19 @@ mx_value mx_builder_glu(mx_builder *b, mx_value gate, mx_value up, const char *n
     return emit(b, op, same(b, gate), name);
 }
 
+mx_value mx_glu(mx_builder *b, mx_value x, const char *path, int64_t d_ff, bool has_bias)
+{
+    char buffer[BLOCK_MAX_PATH];
+    const mx_value gate = mx_linear(b, x, part(buffer, path, "gate_proj"), d_ff, has_bias);
+    const mx_value up = mx_linear(b, x, part(buffer, path, "up_proj"), d_ff, has_bias);
+    return mx_builder_glu(b, gate, up, part(buffer, path, "glu"));
+}
+
 mx_value mx_glu_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff, bool has_bias)
 {
     char buffer[BLOCK_MAX_PATH];
     const int64_t n_out = mx_builder_view_value(b, x)->n_cols;
-    const mx_value gate = mx_linear(b, x, part(buffer, path, "gate_proj"), d_ff, has_bias);
-    const mx_value up = mx_linear(b, x, part(buffer, path, "up_proj"), d_ff, has_bias);
-    const mx_value h = mx_builder_glu(b, gate, up, part(buffer, path, "glu"));
-    return mx_linear(b, h, part(buffer, path, "down_proj"), n_out, has_bias);
+    return mx_linear(b, mx_glu(b, x, path, d_ff, has_bias), part(buffer, path, "down_proj"), n_out, has_bias);
 }
 
 mx_value mx_plain_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff, bool has_bias)

@@ -156,6 +156,9 @@ mx_value mx_mla(mx_builder *b, mx_value x, const char *path, const mx_mla_settin
 /* down_proj(act(gate_proj(x)) * up_proj(x)), with d_ff columns in between. */
 mx_value mx_glu_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff, bool has_bias);
 
+/* act(gate_proj(x)) * up_proj(x): the first half of it. */
+mx_value mx_glu(mx_builder *b, mx_value x, const char *path, int64_t d_ff, bool has_bias);
+
 /* down_proj(act(up_proj(x))), with d_ff columns in between. */
 mx_value mx_plain_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff, bool has_bias);
 

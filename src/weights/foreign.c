@@ -8,16 +8,16 @@
 
 #define MAX_NAME 512
 
-/* Suffixes of a weight's tensors; the first of a list holds the values, and all of them leave the table. */
+/* Suffixes of a weight's tensors; the first of a list tells that the weight is one of the tool's, and all of
+ * them leave the table. */
 static const char *const packed_rows[] = {".qweight", ".qzeros", ".scales", ".g_idx", NULL};
 static const char *const compressed[] = {
     ".weight_packed", ".weight_scale",       ".weight_zero_point", ".weight_global_scale",
     ".weight_shape",  ".input_global_scale", ".weight_g_idx",      NULL};
+static const char *const ternary[] = {".weight_scale", ".weight", NULL};
 static const char *const *const layouts[] = {
-    [MX_FOREIGN_AWQ] = packed_rows,
-    [MX_FOREIGN_GPTQ] = packed_rows,
-    [MX_FOREIGN_GPTQ_V2] = packed_rows,
-    [MX_FOREIGN_COMPRESSED] = compressed,
+    [MX_FOREIGN_AWQ] = packed_rows,       [MX_FOREIGN_GPTQ] = packed_rows, [MX_FOREIGN_GPTQ_V2] = packed_rows,
+    [MX_FOREIGN_COMPRESSED] = compressed, [MX_FOREIGN_BITNET] = ternary,   [MX_FOREIGN_BITNET_DIV] = ternary,
 };
 
 /* A weight [n_rows, n_cols] of integers with a scale and a zero point for each of n_groups groups of a row. */
@@ -309,6 +309,88 @@ static mx_status translate_fp4(translation *tr, mx_str path, mx_error *err)
     return emit(tr, path, ".global_scale", matrix_of(factor, MX_DTYPE_F32, 1, 1, made), err);
 }
 
+/* A matrix of -1, 0 and 1. */
+typedef struct ternary_weight {
+    const mx_tensor *values; /* U8 [n_rows / 4, n_cols]: bits 2k of byte [j, c] are row k * n_rows / 4 + j */
+    float scale;
+    int64_t n_rows, n_cols;
+    int32_t group; /* of MLX's format */
+} ternary_weight;
+
+static mx_status read_ternary(const translation *tr, mx_str path, ternary_weight *w, mx_error *err)
+{
+    const mx_tensor *t = find_part(tr->checkpoint, path, ".weight");
+    const mx_tensor *scale = find_part(tr->checkpoint, path, ".weight_scale");
+    if (!t || t->dtype != MX_DTYPE_U8 || t->n_dims != 2 || t->n_bytes == 0 || t->shape[1] % 32 != 0) {
+        return fail_part(err, t ? t : scale, "a matrix of U8 whose columns are a multiple of 32");
+    }
+    if (!mx_dtype_is_weight_float(scale->dtype) || scale->n_bytes != mx_dtype_size(scale->dtype)) {
+        return fail_part(err, scale, "one float");
+    }
+    *w = (ternary_weight){.values = t, .n_rows = 4 * t->shape[0], .n_cols = t->shape[1]};
+    w->group = w->n_cols % 128 == 0 ? 128 : w->n_cols % 64 == 0 ? 64 : 32;
+    mx_dtype_to_f32(&w->scale, scale->data, scale->dtype, 1);
+    w->scale = tr->config->foreign == MX_FOREIGN_BITNET_DIV ? 1.0f / w->scale : w->scale;
+    return MX_OK;
+}
+
+static size_t ternary_bytes(const ternary_weight *w)
+{
+    return (size_t)(w->n_rows * (w->n_cols / 4 + 2 * 4 * (w->n_cols / w->group)));
+}
+
+/* dst [n_rows, n_cols / 16] words: 16 bytes of a stored row give a word of each of its four rows. */
+static void write_ternary(const ternary_weight *w, uint8_t *dst)
+{
+    const int64_t n_words = w->n_cols / 16;
+    const int64_t n_stored = w->n_rows / 4;
+    for (int64_t j = 0; j < n_stored; j++) {
+        for (int64_t i = 0; i < n_words; i++) {
+            uint32_t words[4] = {0};
+            for (int32_t c = 0; c < 16; c++) {
+                const uint32_t byte = w->values->data[j * w->n_cols + 16 * i + c];
+                for (int32_t k = 0; k < 4; k++) {
+                    words[k] |= (byte >> (2 * k) & 3u) << (2 * c);
+                }
+            }
+            for (int32_t k = 0; k < 4; k++) {
+                store_le32(dst + 4 * ((k * n_stored + j) * n_words + i), words[k]);
+            }
+        }
+    }
+}
+
+static mx_status translate_ternary(translation *tr, mx_str path, mx_error *err)
+{
+    ternary_weight w;
+    MX_TRY(read_ternary(tr, path, &w, err));
+    const int64_t n_groups = w.n_cols / w.group;
+    uint8_t *values = take(tr, w.n_rows * w.n_cols / 4);
+    uint8_t *scales = take(tr, 4 * w.n_rows * n_groups);
+    uint8_t *biases = take(tr, 4 * w.n_rows * n_groups);
+    write_ternary(&w, values);
+    for (int64_t i = 0; i < w.n_rows * n_groups; i++) {
+        store_le32(scales + 4 * i, mx_f32_bits(w.scale));
+        store_le32(biases + 4 * i, mx_f32_bits(-w.scale));
+    }
+    MX_TRY(emit(tr, path, ".weight", matrix_of(w.values, MX_DTYPE_U32, w.n_rows, w.n_cols / 16, values), err));
+    MX_TRY(emit(tr, path, ".scales", matrix_of(w.values, MX_DTYPE_F32, w.n_rows, n_groups, scales), err));
+    return emit(tr, path, ".biases", matrix_of(w.values, MX_DTYPE_F32, w.n_rows, n_groups, biases), err);
+}
+
+static bool is_ternary(const mx_quant_config *config)
+{
+    return config->foreign == MX_FOREIGN_BITNET || config->foreign == MX_FOREIGN_BITNET_DIV;
+}
+
+static mx_status translate_one(translation *tr, mx_str path, mx_error *err)
+{
+    if (is_ternary(tr->config)) {
+        return translate_ternary(tr, path, err);
+    }
+    return tr->config->global.mode == MX_QUANT_AFFINE ? translate_integer(tr, path, err) : translate_fp4(tr, path, err);
+}
+
 /* Bytes to be made, and room in the table. */
 static mx_status measure(const translation *tr, size_t *n_bytes, size_t *n_tensors, mx_error *err)
 {
@@ -322,6 +404,12 @@ static mx_status measure(const translation *tr, size_t *n_bytes, size_t *n_tenso
             continue;
         }
         *n_tensors += 3;
+        if (is_ternary(tr->config)) {
+            ternary_weight ternary_one;
+            MX_TRY(read_ternary(tr, path, &ternary_one, err));
+            *n_bytes += ternary_bytes(&ternary_one); /* at most three times the file's */
+            continue;
+        }
         if (tr->config->global.mode != MX_QUANT_AFFINE) {
             *n_bytes += 4;
             continue;
@@ -354,8 +442,7 @@ mx_status mx_foreign_translate(const mx_checkpoint *checkpoint, const mx_quant_c
         if (!path.ptr) {
             out->items[out->n++] = *t;
         } else if (i_part == 0) {
-            MX_TRY(config->global.mode == MX_QUANT_AFFINE ? translate_integer(&tr, path, err)
-                                                          : translate_fp4(&tr, path, err));
+            MX_TRY(translate_one(&tr, path, err));
         }
     }
     return MX_OK;

@@ -1,12 +1,16 @@
-/* foreign.h - weights of AutoAWQ, GPTQ and compressed-tensors under MLX's names and in MLX's formats. Private to
- * weights/.
+/* foreign.h - weights of AutoAWQ, GPTQ, compressed-tensors and BitNet under MLX's names and in MLX's formats. Private
+ * to weights/.
  *
  * MLX packs a row's values along the row. The others pack along columns, or in another order, and store zero points z
  * where MLX stores biases: scale * (q - z) = scale * q + (-scale * z). What has the right layout is used as it lies in
  * the file; the rest is made anew in one block of memory. Scales and biases become F32, in which -scale * z is exact.
  *
+ * BitNet's bytes hold four rows that are a quarter of the matrix apart, codes 0, 1 and 2 for -1, 0 and 1, with one
+ * factor for all: 2 bits, scale * q - scale.
+ *
  * Source: AutoAWQ, awq/utils/packing_utils.py; AutoGPTQ and GPTQModel, qlinear; compressed-tensors,
- * compressors/quantized_compressors/pack_quantized.py and nvfp4_quantized.py; mlx-lm, mlx_lm/utils.py.
+ * compressors/quantized_compressors/pack_quantized.py and nvfp4_quantized.py; mlx-lm, mlx_lm/utils.py; transformers,
+ * integrations/bitnet.py.
  */
 #ifndef MX_WEIGHTS_FOREIGN_H
 #define MX_WEIGHTS_FOREIGN_H

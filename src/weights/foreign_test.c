@@ -125,7 +125,18 @@ typedef struct bad_case {
 #define COMPRESSED "{\"quantization_config\":{\"quant_method\":\"compressed-tensors\",\"format\":\"pack-quantized\"}}"
 #define NVFP4      "{\"quantization_config\":{\"quant_method\":\"compressed-tensors\",\"format\":\"nvfp4-pack-quantized\"}}"
 
+#define BITNET "{\"quantization_config\":{\"quant_method\":\"bitnet\"}}"
+#define ONLINE "{\"quantization_config\":{\"quant_method\":\"bitnet\",\"quantization_mode\":\"online\"}}"
+
 static const bad_case bad_cases[] = {
+    {BITNET,
+     {{"a.weight", "F32", "[1,32]", 128}, {"a.weight_scale", "F32", "[1]", 4}},
+     MX_FORMAT,
+     "\"a.weight\" (F32, 2 dimensions)"},
+    {BITNET, {{"a.weight", "U8", "[1,33]", 33}, {"a.weight_scale", "F32", "[1]", 4}}, MX_FORMAT, "multiple of 32"},
+    {BITNET, {{"a.weight", "U8", "[1,32]", 32}, {"a.weight_scale", "F32", "[2]", 8}}, MX_FORMAT, "wanted one float"},
+    {BITNET, {{"a.weight_scale", "F32", "[1]", 4}}, MX_FORMAT, "\"a.weight_scale\" (F32, 1 dimensions)"},
+    {ONLINE, {{"a.weight", "U8", "[1,32]", 32}}, MX_UNSUPPORTED, "\"online\""},
     {AWQ, {{"a.qweight", "F32", "[32,1]", 128}}, MX_FORMAT, "\"a.qweight\" (F32, 2 dimensions)"},
     {AWQ, {{"a.qweight", "I32", "[32]", 128}}, MX_FORMAT, "\"a.qweight\" (I32, 1 dimensions)"},
     {AWQ, {{"a.qweight", "I32", "[0,5]", 0}}, MX_FORMAT, "wanted whole groups and words"},

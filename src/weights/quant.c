@@ -32,6 +32,8 @@ static const struct {
     {"compressed-tensors", "format", "pack-quantized", false, MX_FOREIGN_COMPRESSED, {MX_QUANT_AFFINE, 4, 128}},
     {"compressed-tensors", "format", "nvfp4-pack-quantized", false, MX_FOREIGN_COMPRESSED, {MX_QUANT_NVFP4, 4, 16}},
     {"compressed-tensors", "format", "mxfp4-pack-quantized", false, MX_FOREIGN_COMPRESSED, {MX_QUANT_MXFP4, 4, 32}},
+    {"bitnet", "linear_class", "bitlinear", true, MX_FOREIGN_BITNET_DIV, {MX_QUANT_AFFINE, 2, 128}},
+    {"bitnet", "linear_class", "autobitlinear", false, MX_FOREIGN_BITNET, {MX_QUANT_AFFINE, 2, 128}},
 };
 
 const char *mx_quant_mode_name(mx_quant_mode mode)
@@ -148,6 +150,18 @@ static mx_status read_config_groups(yyjson_val *obj, mx_quant *out, mx_error *er
     return read_foreign_fields(weights, "num_bits", out, err);
 }
 
+/* BitNet's weights are packed, unless they are to be rounded when they are loaded. */
+static mx_status read_bitnet(yyjson_val *obj, mx_error *err)
+{
+    mx_str mode = MX_STR("offline");
+    MX_TRY(mx_json_get_str(obj, "quantization_mode", &mode, err));
+    return mx_str_eq_cstr(mode, "offline")
+               ? MX_OK
+               : mx_fail(err, MX_UNSUPPORTED,
+                         "bitnet weights with \"quantization_mode\" \"%.*s\" are not read; use the packed checkpoint",
+                         MX_STR_ARG(mode));
+}
+
 /* A "quantization_config" that another tool wrote. */
 static mx_status read_method(yyjson_val *obj, mx_str method, mx_quant_config *config, mx_error *err)
 {
@@ -166,6 +180,9 @@ static mx_status read_method(yyjson_val *obj, mx_str method, mx_quant_config *co
         config->foreign = method_info[i].foreign;
         if (config->global.mode != MX_QUANT_AFFINE) {
             return MX_OK;
+        }
+        if (config->foreign == MX_FOREIGN_BITNET || config->foreign == MX_FOREIGN_BITNET_DIV) {
+            return read_bitnet(obj, err);
         }
         return config->foreign == MX_FOREIGN_COMPRESSED ? read_config_groups(obj, &config->global, err)
                                                         : read_foreign_fields(obj, "bits", &config->global, err);

@@ -22,6 +22,8 @@ typedef enum mx_foreign {
     MX_FOREIGN_GPTQ,       /* zero points are stored less one */
     MX_FOREIGN_GPTQ_V2,    /* zero points are stored as they are */
     MX_FOREIGN_COMPRESSED, /* compressed-tensors */
+    MX_FOREIGN_BITNET,     /* -1, 0 and 1 times one factor */
+    MX_FOREIGN_BITNET_DIV, /* the same, divided by it */
 } mx_foreign;
 
 struct mx_quant_config {

@@ -102,7 +102,7 @@ MX_TEST(other_tools_methods_are_translated_or_named)
     MX_CHECK_OK(parse("{\"quantization_config\": {\"quant_method\": \"gptq\", \"checkpoint_format\": \"gptq_v2\"}}"),
                 &err);
     MX_CHECK_I64(config.foreign, MX_FOREIGN_GPTQ_V2);
-    static const char *const refused[] = {"bitnet", "fp8", "bitsandbytes"};
+    static const char *const refused[] = {"hqq", "fp8", "bitsandbytes"};
     for (size_t i = 0; i < MX_COUNTOF(refused); i++) {
         char text[128];
         snprintf(text, sizeof text, "{\"quantization_config\": {\"quant_method\": \"%s\"}}", refused[i]);

@@ -110,6 +110,7 @@ static const mx_fusion gpt_bigcode_fusions[] = {
 
 const mx_family mx_family_gpt2 = {
     .model_types = {"gpt2"},
+    .title = "GPT-2",
     .source = "transformers, models/gpt2/modeling_gpt2.py",
     .defaults = &gpt2_defaults,
     .renames = gpt2_renames,
@@ -122,6 +123,7 @@ const mx_family mx_family_gpt2 = {
 
 const mx_family mx_family_gpt_bigcode = {
     .model_types = {"gpt_bigcode"},
+    .title = "StarCoder (GPT-BigCode)",
     .source = "transformers, models/gpt_bigcode/modeling_gpt_bigcode.py",
     .defaults = &gpt2_defaults,
     .renames = gpt2_renames,

@@ -74,6 +74,7 @@ static const mx_stem gpt_neox_stems[] = {
 
 const mx_family mx_family_gpt_neox = {
     .model_types = {"gpt_neox"},
+    .title = "GPT-NeoX, Pythia",
     .source = "transformers, models/gpt_neox/modeling_gpt_neox.py",
     .defaults = &gpt_neox_defaults,
     .renames = gpt_neox_renames,

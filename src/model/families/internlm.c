@@ -81,6 +81,7 @@ static const mx_fusion internlm2_fusions[] = {
 
 const mx_family mx_family_internlm2 = {
     .model_types = {"internlm2"},
+    .title = "InternLM 2",
     .source = "internlm/internlm2-7b, modeling_internlm2.py",
     .defaults = &internlm2_defaults,
     .renames = internlm2_renames,
@@ -92,6 +93,7 @@ const mx_family mx_family_internlm2 = {
 
 const mx_family mx_family_internlm3 = {
     .model_types = {"internlm3"},
+    .title = "InternLM 3",
     .source = "transformers, models/internlm3/modeling_internlm3.py",
     .defaults = &internlm3_defaults,
     .read = internlm3_read,

@@ -22,6 +22,7 @@ static const mx_model_config nemotron_defaults = {
 
 const mx_family mx_family_nemotron = {
     .model_types = {"nemotron"},
+    .title = "Nemotron, Minitron",
     .source = "transformers, models/nemotron/modeling_nemotron.py",
     .defaults = &nemotron_defaults,
     .layer = mx_prenorm_layer,

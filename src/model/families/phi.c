@@ -44,6 +44,7 @@ static const mx_rename phi_renames[] = {
 
 const mx_family mx_family_phi = {
     .model_types = {"phi"},
+    .title = "Phi-1, 1.5, 2",
     .source = "transformers, models/phi/modeling_phi.py",
     .defaults = &phi_defaults,
     .renames = phi_renames,

@@ -37,6 +37,7 @@ static const mx_fusion phi3_fusions[] = {
 
 const mx_family mx_family_phi3 = {
     .model_types = {"phi3"},
+    .title = "Phi-3, 3.5, 4",
     .source = "transformers, models/phi3/modeling_phi3.py",
     .defaults = &phi3_defaults,
     .fusions = phi3_fusions,

@@ -48,6 +48,7 @@ static const mx_rename stablelm_renames[] = {
 
 const mx_family mx_family_stablelm = {
     .model_types = {"stablelm"},
+    .title = "StableLM",
     .source = "transformers, models/stablelm/modeling_stablelm.py",
     .defaults = &stablelm_defaults,
     .renames = stablelm_renames,

@@ -45,6 +45,7 @@ static const mx_rename starcoder2_renames[] = {
 
 const mx_family mx_family_starcoder2 = {
     .model_types = {"starcoder2"},
+    .title = "StarCoder 2",
     .source = "transformers, models/starcoder2/modeling_starcoder2.py",
     .defaults = &starcoder2_defaults,
     .renames = starcoder2_renames,
