@@ -28,7 +28,7 @@ static const mx_model_config mellum_defaults = {
 static void mellum_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer)
 {
     const mx_moe_settings moe = mx_moe_settings_of(c);
-    mx_moe_layer(b, c, i_layer, true, &moe);
+    mx_moe_layer(b, c, i_layer, &moe);
 }
 
 /* None slides but those that "layer_types" lists. */
