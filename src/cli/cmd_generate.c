@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/generate_json.h"
 #include "cli/prompt.h"
+#include "cli/sampling_options.h"
 #include "cli/text_io.h"
-#include "platform/clock.h"
 #include "platform/console.h"
 #include "platform/signal.h"
 
@@ -39,28 +40,6 @@ static int is_interrupted(void *arg)
     return mx_signal_is_interrupted();
 }
 
-/* A seed that is new each time and short enough to type. */
-static uint64_t new_seed(void)
-{
-    const int64_t times[] = {mx_clock_wall_s(), mx_clock_ns()};
-    return mx_str_hash((mx_str){(const char *)times, sizeof times}) & UINT32_MAX;
-}
-
-/* The model's recommendations, with what the command line says on top. */
-static mlxcel_sampling choose_sampling(const mlxcel_model *model, const mx_cli_options *options)
-{
-    mlxcel_sampling s = {.n_struct_bytes = sizeof s};
-    mlxcel_model_get_sampling(model, &s);
-    s.temperature = options->temperature.is_set ? (float)options->temperature.value : s.temperature;
-    s.top_k = options->top_k.is_set ? (int32_t)options->top_k.value : s.top_k;
-    s.top_p = options->top_p.is_set ? (float)options->top_p.value : s.top_p;
-    s.min_p = options->min_p.is_set ? (float)options->min_p.value : s.min_p;
-    s.repeat_penalty = options->repeat_penalty.is_set ? (float)options->repeat_penalty.value : s.repeat_penalty;
-    s.repeat_last_n = options->repeat_last_n.is_set ? (int32_t)options->repeat_last_n.value : s.repeat_last_n;
-    s.seed = options->seed.is_set && options->seed.value >= 0 ? (uint64_t)options->seed.value : new_seed();
-    return s;
-}
-
 /* Room for the prompt and the answer: --ctx-size, or what they need as far as the model goes. */
 static mx_status choose_ctx(const mlxcel_model *model, const mx_cli_options *options, int32_t n_prompt, int32_t *n_ctx,
                             mx_error *err)
@@ -90,14 +69,6 @@ static double per_second(int32_t n, double seconds)
 
 static void print_statistics(const mlxcel_result *r, const mlxcel_sampling *s, const char *end)
 {
-    static const char *const finishes[] = {
-        [MLXCEL_FINISH_NONE] = "failed",
-        [MLXCEL_FINISH_END] = "the model ended its text",
-        [MLXCEL_FINISH_STOP] = "stop text",
-        [MLXCEL_FINISH_LENGTH] = "-n reached",
-        [MLXCEL_FINISH_CONTEXT] = "the context is full",
-        [MLXCEL_FINISH_CANCELLED] = "interrupted",
-    };
     mx_cli_note("%sprompt: %d tokens, %.1f tokens/s; generation: %d tokens", end, (int)r->n_prompt_tokens,
                 per_second(r->n_prompt_tokens, r->prompt_s), (int)r->n_new_tokens);
     if (r->n_new_tokens > 1) {
@@ -106,7 +77,7 @@ static void print_statistics(const mlxcel_result *r, const mlxcel_sampling *s, c
     if (s->temperature > 0.0f) {
         mx_cli_note("; seed %llu", (unsigned long long)s->seed);
     }
-    mx_cli_note("; %s\n", finishes[r->finish]);
+    mx_cli_note("; %s\n", mx_cli_finish_text(r->finish));
 }
 
 /* Runs the prompt and prints what comes. Returns the exit code. */
@@ -124,11 +95,17 @@ static int stream(mlxcel_engine *engine, const mx_cli_options *options, const ml
         .sampling = sampling,
         .stops = options->stops.items,
         .n_stops = options->stops.n_items,
+        .ignore_end = options->ignore_end,
+        .wants_logprobs = options->n_logprobs.is_set,
+        .n_top_logprobs = (int32_t)options->n_logprobs.value,
         .on_text = write_text,
         .should_stop = is_interrupted,
         .arg = &w,
     };
     mx_signal_install(); /* only now: while loading, Ctrl-C may end the process as it likes */
+    if (options->as_json) {
+        return mx_cli_generate_json(engine, &request, options->n_logprobs.is_set);
+    }
     const mlxcel_status st = mlxcel_generate(engine, &request, &result, &err);
     if (w.is_closed) {
         return MX_EXIT_OK;
@@ -172,6 +149,9 @@ static mx_status check_options(const mx_cli_options *options, mx_error *err)
     if (options->n_predict.is_set && options->n_predict.value == 0) {
         return mx_fail(err, MX_INVALID, "-n 0 asks for no text: give 1 or more, or -1 for no limit");
     }
+    if (options->n_logprobs.is_set && !options->as_json) {
+        return mx_fail(err, MX_INVALID, "--logprobs has its place in JSON: give --json, too");
+    }
     return MX_OK;
 }
 
@@ -183,6 +163,7 @@ int mx_cmd_generate(const mx_cli_options *options)
     mlxcel_tokens prompt = {0};
     mlxcel_model *model = NULL;
     mlxcel_engine *engine = NULL;
+    mx_cli_sampling sampling;
     int code;
 
     if (check_options(options, &err) != MX_OK || mx_cli_read_text(options, &text, &err) != MX_OK) {
@@ -195,7 +176,8 @@ int mx_cmd_generate(const mx_cli_options *options)
         goto done;
     }
     int32_t n_ctx = 0;
-    if (choose_ctx(model, options, prompt.n_ids, &n_ctx, &err) != MX_OK) {
+    if (mx_cli_read_sampling(model, options, &sampling, &err) != MX_OK ||
+        choose_ctx(model, options, prompt.n_ids, &n_ctx, &err) != MX_OK) {
         code = mx_cli_fail(&err);
         goto done;
     }
@@ -204,6 +186,7 @@ int mx_cmd_generate(const mx_cli_options *options)
         .n_ctx = n_ctx,
         .n_threads = (int32_t)options->n_threads.value,
         .device = options->device,
+        .n_draft = (int32_t)options->n_draft.value,
     };
     if (mlxcel_engine_open(model, &engine_options, &engine, &api) != MLXCEL_OK) {
         code = mx_cli_fail_api(&api);
@@ -214,8 +197,7 @@ int mx_cmd_generate(const mx_cli_options *options)
     if (why_no_gpu[0]) {
         mx_cli_note("mlxcel: running on the CPU: %s\n", why_no_gpu);
     }
-    const mlxcel_sampling sampling = choose_sampling(model, options);
-    code = stream(engine, options, &prompt, &sampling);
+    code = stream(engine, options, &prompt, &sampling.settings);
 done:
     mlxcel_engine_close(engine);
     mlxcel_model_close(model);

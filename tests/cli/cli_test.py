@@ -118,6 +118,8 @@ def usage_mistakes_exit_with_2_and_a_hint(cli):
         check_failure(cli("generate", "--seed", seed), 2, f"--seed: {seed} is out of range")
     check_failure(cli("generate", "hello"), 2, 'takes no argument "hello"')
     check_failure(cli("generate", "-p", "hello"), 2, "no model is given", "-m")
+    check_failure(cli.generate("-p", "a", "--logprobs", "2"), 2, "--json")
+    check_failure(cli.generate("-p", "a", "--samplers", "top_k;topp"), 2, '"topp"')
     check_failure(cli.generate("-p", "a", "-n", "0"), 2, "-n 0")
     check_failure(cli.generate("-p", "a", "--system", "s", "--no-chat-template"), 2, "--system")
 
@@ -182,6 +184,23 @@ def the_printed_seed_makes_the_same_text_again(cli):
     first = check_fine(cli.generate(*drawn))
     seed = first.err.split("seed ")[1].split(";")[0]
     check(cli.generate(*drawn, "--seed", seed).raw == first.raw)
+
+
+def json_has_the_text_and_its_tokens(cli):
+    greedy = ("-p", "abc", "-n", "20", "--temp", "0")
+    answer = json.loads(check_fine(cli.generate(*greedy, "--json", "--logprobs", "3")).out)
+    check(answer["text"] == cli.generate(*greedy).out[:-1], "the same text")
+    check(answer["new_tokens"] <= 20 and answer["finish"] in ("end", "length"), answer)
+    check(sum(token["bytes"] for token in answer["tokens"]) == len(answer["text"].encode()), "bytes of the tokens")
+    for token in answer["tokens"]:
+        check(len(token["top"]) == 3 and token["top"][0] == {"id": token["id"], "logprob": token["logprob"]}, token)
+        check(-9999 <= token["top"][2]["logprob"] <= token["top"][1]["logprob"] <= token["logprob"] <= 0, token)
+
+
+def guesses_change_no_text(cli):
+    for more in (("--temp", "0"), ("--temp", "1", "--seed", "3"), ("--temp", "0.3", "--seed", "4", "--mirostat", "2")):
+        settings = ("-p", "abcabcabc", "-n", "60", *more)
+        check(cli.generate(*settings, "--draft-max", "5").raw == check_fine(cli.generate(*settings)).raw, more)
 
 
 def counts_and_speeds_are_on_standard_error(cli):
