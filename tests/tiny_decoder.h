@@ -25,17 +25,18 @@
 #define TINY_EXPERTS  5
 #define TINY_VOCAB    50
 #define TINY_CTX      256
-#define TINY_MAX      128 /* weights */
+#define TINY_MAX      192 /* weights */
 
 typedef struct tiny_settings {
     bool has_head_norms;
     bool has_post_norms; /* norms behind the blocks too, as in Gemma */
     bool has_bias;
-    bool has_experts; /* in the last layer */
-    bool has_states;  /* recurrences beside the first layer */
-    bool has_latents; /* attention over a compressed cache in the first layer */
-    bool has_caps;    /* soft caps on scores and logits, a scaled embedding */
-    bool is_like_gpt; /* layer norms before MLPs, of which the first is plain, and learned positions */
+    bool has_experts;  /* in the last layer */
+    bool has_states;   /* recurrences beside the first layer */
+    bool has_latents;  /* attention over a compressed cache in the first layer */
+    bool has_caps;     /* soft caps on scores and logits, a scaled embedding */
+    bool has_rarities; /* in the first layer: what single families have */
+    bool is_like_gpt;  /* layer norms before MLPs, of which the first is plain, and learned positions */
     int32_t window;
     bool is_tied;
 } tiny_settings;
@@ -134,6 +135,13 @@ static inline void tiny_add_all(tiny_decoder *tiny)
         {"mix.decay", 1, 1, 2},
         {"mix.out_proj", 1, TINY_MODEL, 16},
         {"mix.scan_proj", 1, TINY_MODEL, 8},
+        {"rare.scale", 1, 1, TINY_MODEL},
+        {"rare.up_proj", 1, TINY_FF, TINY_MODEL},
+        {"rare.down_proj", 1, TINY_MODEL, TINY_FF},
+        {"rare.act_fn.alpha_p", 1, 1, 1},
+        {"rare.act_fn.alpha_n", 1, 1, 1},
+        {"rare.act_fn.beta", 1, 1, 1},
+        {"rare.act_fn.eps", 1, 1, 1},
         {"mlp_norm", 1, 1, TINY_MODEL},
         {"mlp.gate_proj", 1, TINY_FF, TINY_MODEL},
         {"mlp.up_proj", 1, TINY_FF, TINY_MODEL},
@@ -226,6 +234,12 @@ static inline mx_value tiny_plain_attention(mx_builder *b, mx_value h, const tin
     return mx_attention(b, mx_rope(b, t, 0), &attention);
 }
 
+/* Clipped, multiplied by numbers of the model, and through a trained activation. */
+static inline mx_value tiny_rarities(mx_builder *b, mx_value x)
+{
+    return mx_xielu_mlp(b, mx_multiply(b, mx_clip(b, x, 0.8f), "rare.scale", TINY_MODEL), "rare", TINY_FF);
+}
+
 static inline void tiny_layer(mx_builder *b, const tiny_settings *s, int32_t i_layer)
 {
     const mx_value x = mx_stream(b);
@@ -236,6 +250,7 @@ static inline void tiny_layer(mx_builder *b, const tiny_settings *s, int32_t i_l
     o = s->has_post_norms ? mx_rmsnorm(b, o, "attn.post_norm") : o;
     mx_value y = mx_add(b, x, o);
     y = s->has_states && i_layer == 0 ? mx_add(b, y, tiny_recurrence(b, x)) : y;
+    y = s->has_rarities && i_layer == 0 ? mx_add(b, y, tiny_rarities(b, x)) : y;
     const mx_value z = s->is_like_gpt ? mx_norm(b, y, "mlp_norm") : mx_rmsnorm(b, y, "mlp_norm");
     const mx_moe_settings moe = {
         .n_experts = TINY_EXPERTS, .d_ff = TINY_FF, .route = {.top_k = 2, .normalize = true, .scale = 1}};

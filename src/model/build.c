@@ -43,13 +43,17 @@ static mx_value build_all(mx_builder *b, const mx_model_config *c, const mx_fami
     if (c->has_position_table) {
         mx_set_stream(b, mx_add_positions(b, mx_stream(b), "embed_positions", c->n_ctx));
     }
+    if (family->begin) {
+        family->begin(b, c);
+    }
     for (int32_t i = 0; i < c->n_layers; i++) {
         mx_builder_set_layer(b, i);
         mx_builder_set_heads(b, c->layers[i].n_heads, c->layers[i].n_kv_heads, c->layers[i].head_dim);
         family->layer(b, c, i);
     }
     mx_builder_set_layer(b, -1);
-    return build_logits(b, c, mx_norm(b, mx_gather_samples(b, mx_stream(b)), "norm"), has_lm_head);
+    const mx_value x = mx_gather_samples(b, mx_stream(b));
+    return build_logits(b, c, mx_norm(b, family->end ? family->end(b, c, x) : x, "norm"), has_lm_head);
 }
 
 mx_status mx_model_build(const mx_model_config *c, const mx_family *family, int32_t n_ctx, bool has_lm_head,

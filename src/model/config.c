@@ -65,13 +65,13 @@ static const struct activation_name {
     {"relu2", MX_ACT_RELU2},
 };
 
-static mx_status read_activation(yyjson_val *obj, mx_activation *act, mx_error *err)
+static mx_status read_activation(yyjson_val *obj, const mx_family *family, mx_activation *act, mx_error *err)
 {
     mx_str name = {NULL, 0};
     MX_TRY(mx_json_get_str(obj, "activation_function", &name, err)); /* the keys of GPT-2, */
     MX_TRY(mx_json_get_str(obj, "hidden_act", &name, err));
     MX_TRY(mx_json_get_str(obj, "hidden_activation", &name, err)); /* and of Gemma, which wins */
-    if (!name.ptr) {
+    if (!name.ptr || (family->own_activation && mx_str_eq_cstr(name, family->own_activation))) {
         return MX_OK;
     }
     for (size_t i = 0; i < MX_COUNTOF(activation_names); i++) {
@@ -272,7 +272,7 @@ static mx_status read_text_config(yyjson_val *obj, const mx_family *family, mx_a
 {
     MX_TRY(mx_fields_read(obj, fields, c, err));
     MX_TRY(read_shared_d_ff(obj, c, err));
-    MX_TRY(read_activation(obj, &c->act, err));
+    MX_TRY(read_activation(obj, family, &c->act, err));
     MX_TRY(read_attention_bias(obj, c, err));
     if (family->fields) {
         MX_TRY(mx_fields_read(obj, family->fields, c, err));

@@ -27,6 +27,7 @@ typedef enum mx_rope_kind {
     MX_ROPE_YARN,
     MX_ROPE_LLAMA3,
     MX_ROPE_LONGROPE,
+    MX_ROPE_PROPORTIONAL, /* all columns take part; those beyond partial_factor turn at no speed (Gemma 4) */
     MX_ROPE_KIND_COUNT
 } mx_rope_kind;
 
@@ -116,6 +117,7 @@ typedef struct mx_model_config {
     bool has_mlp_bias;
     bool has_head_bias; /* of the lm_head */
     mx_qk_norm qk_norm;
+    double qkv_clip;          /* queries, keys and values are held between -qkv_clip and qkv_clip; 0: not */
     bool is_tied;             /* logits are products with the embedding */
     bool scales_embedding;    /* by sqrt(d_model) in bf16 (Gemma) */
     int32_t window;           /* of sliding layers; 0: there are none */

@@ -87,6 +87,7 @@ struct mx_family {
     const mx_stem *stems;                         /* NULL: those that most have (tensor_map.c) */
     const mx_field *fields;                       /* NULL, or further keys for members of mx_model_config */
     mx_own_fields own;
+    const char *own_activation; /* a "hidden_act" that the family's own blocks compute; NULL: there is none */
 
     /* NULL, or reads what no table can, or derives shared numbers: before they are checked and the layers are laid out.
      */
@@ -95,6 +96,11 @@ struct mx_family {
     mx_layer_rule sliding; /* NULL: every layer sees all positions */
     mx_layer_rule sparse;  /* NULL: no layer has experts */
     mx_layer_rule layers;  /* NULL, or anything else that differs by layer; the result is checked */
+
+    /* NULL, or what comes between the embedding and the layers, and behind the rows of the last layer that are to be
+     * sampled, before the last norm. */
+    void (*begin)(mx_builder *b, const mx_model_config *c);
+    mx_value (*end)(mx_builder *b, const mx_model_config *c, mx_value x);
 
     /* One layer: reads mx_stream and sets it. Paths are relative to the layer. */
     void (*layer)(mx_builder *b, const mx_model_config *c, int32_t i_layer);

@@ -257,6 +257,40 @@ static const published models[] = {
      "\"quantization_mode\": \"offline\"}, \"rms_norm_eps\": 1e-05, \"rope_theta\": 500000.0, "
      "\"tie_word_embeddings\": true, \"vocab_size\": 128256}",
      "bitnet 30 x 2560/6912, 20 heads of 128 on 5, 0 slide by 0, rope 500000, act 5, tied 1, eos 128001"},
+    /* google/gemma-4-E2B-it */
+    {"{\"model_type\": \"gemma4\", \"eos_token_id\": [1, 106], \"tie_word_embeddings\": true, \"text_config\": {"
+     "\"attention_bias\": false, \"attention_k_eq_v\": false, \"enable_moe_block\": false, "
+     "\"final_logit_softcapping\": 30.0,"
+     "\"global_head_dim\": 512, \"head_dim\": 256, \"hidden_activation\": \"gelu_pytorch_tanh\", \"hidden_size\": 1536,"
+     "\"hidden_size_per_layer_input\": 256, \"intermediate_size\": 6144, \"layer_types\": [\"sliding_attention\","
+     "\"sliding_attention\", \"sliding_attention\", \"sliding_attention\", \"full_attention\", \"sliding_attention\","
+     "\"sliding_attention\", \"sliding_attention\", \"sliding_attention\", \"full_attention\"], "
+     "\"max_position_embeddings\": 131072,"
+     "\"model_type\": \"gemma4_text\", \"num_attention_heads\": 8, \"num_global_key_value_heads\": null,"
+     "\"num_hidden_layers\": 10, \"num_key_value_heads\": 1, \"num_kv_shared_layers\": 5, \"rms_norm_eps\": 1e-06,"
+     "\"rope_parameters\": {\"full_attention\": {\"partial_rotary_factor\": 0.25, \"rope_theta\": 1000000.0,"
+     "\"rope_type\": \"proportional\"}, \"sliding_attention\": {\"rope_theta\": 10000.0, \"rope_type\": \"default\"}},"
+     "\"sliding_window\": 512, \"top_k_experts\": null, \"use_bidirectional_attention\": null, "
+     "\"use_double_wide_mlp\": true,"
+     "\"vocab_size\": 262144, \"vocab_size_per_layer_input\": 262144}}",
+     "gemma4_text 10 x 1536/6144, 8 heads of 256 on 1, 8 slide by 512, rope 1000000 and 10000, act 2, tied 1, eos 1 "
+     "106"},
+    /* allenai/OLMo-1B-hf */
+    {"{\"model_type\": \"olmo\", \"attention_bias\": false, \"clip_qkv\": null, \"eos_token_id\": 50279, "
+     "\"hidden_act\": \"silu\","
+     "\"hidden_size\": 2048, \"intermediate_size\": 8192, \"max_position_embeddings\": 2048, \"num_attention_heads\": "
+     "16,"
+     "\"num_hidden_layers\": 16, \"num_key_value_heads\": 16, \"rope_scaling\": null, \"rope_theta\": 10000.0,"
+     "\"tie_word_embeddings\": true, \"vocab_size\": 50304}",
+     "olmo 16 x 2048/8192, 16 heads of 128 on 16, 0 slide by 0, rope 10000, act 0, tied 1, eos 50279"},
+    /* swiss-ai/Apertus-8B-Instruct-2509 */
+    {"{\"model_type\": \"apertus\", \"attention_bias\": false, \"eos_token_id\": [68, 72], \"hidden_act\": \"xielu\","
+     "\"hidden_size\": 4096, \"intermediate_size\": 21504, \"max_position_embeddings\": 65536, \"mlp_bias\": false,"
+     "\"num_attention_heads\": 32, \"num_hidden_layers\": 32, \"num_key_value_heads\": 8, \"qk_norm\": true,"
+     "\"rms_norm_eps\": 1e-05, \"rope_scaling\": {\"factor\": 8.0, \"high_freq_factor\": 4.0, \"low_freq_factor\": 1.0,"
+     "\"original_max_position_embeddings\": 8192, \"rope_type\": \"llama3\"}, \"rope_theta\": 12000000,"
+     "\"tie_word_embeddings\": false, \"vocab_size\": 131072}",
+     "apertus 32 x 4096/21504, 32 heads of 128 on 8, 0 slide by 0, rope 12000000, act 0, tied 0, eos 68 72"},
 };
 
 /* One line of what was read. */

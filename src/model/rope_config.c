@@ -14,8 +14,14 @@ static const struct kind_name {
     const char *name;
     mx_rope_kind kind;
 } kind_names[] = {
-    {"default", MX_ROPE_DEFAULT}, {"linear", MX_ROPE_LINEAR},     {"dynamic", MX_ROPE_DYNAMIC}, {"yarn", MX_ROPE_YARN},
-    {"llama3", MX_ROPE_LLAMA3},   {"longrope", MX_ROPE_LONGROPE}, {"su", MX_ROPE_LONGROPE}, /* its first name */
+    {"default", MX_ROPE_DEFAULT},
+    {"linear", MX_ROPE_LINEAR},
+    {"dynamic", MX_ROPE_DYNAMIC},
+    {"yarn", MX_ROPE_YARN},
+    {"llama3", MX_ROPE_LLAMA3},
+    {"longrope", MX_ROPE_LONGROPE},
+    {"su", MX_ROPE_LONGROPE}, /* its first name */
+    {"proportional", MX_ROPE_PROPORTIONAL},
 };
 
 static const struct number_field {
@@ -52,7 +58,7 @@ static mx_status read_kind(yyjson_val *obj, mx_rope_kind *kind, mx_error *err)
     }
     return mx_fail(err, MX_UNSUPPORTED,
                    "rotary embedding of type \"%.*s\" is not supported; known are default, linear, dynamic, yarn, "
-                   "llama3 and longrope",
+                   "llama3, longrope and proportional",
                    MX_STR_ARG(name));
 }
 
@@ -151,6 +157,7 @@ static mx_status finish(mx_rope_config *rope, const mx_model_config *c, mx_error
     }
     rope->original_n_ctx = rope->original_n_ctx ? rope->original_n_ctx : c->n_ctx;
     const bool may_derive = rope->kind == MX_ROPE_YARN || rope->kind == MX_ROPE_LONGROPE;
+    rope->factor = rope->factor == 0 && rope->kind == MX_ROPE_PROPORTIONAL ? 1 : rope->factor;
     if (rope->factor == 0 && (may_derive || rope->kind == MX_ROPE_DEFAULT)) {
         rope->factor = (double)c->n_ctx / rope->original_n_ctx;
     }

@@ -16,7 +16,8 @@ typedef struct table {
 
 int32_t mx_rope_rot_dim(const mx_rope_config *rope)
 {
-    return (int32_t)(rope->head_dim * rope->partial_factor) / 2 * 2;
+    const double share = rope->kind == MX_ROPE_PROPORTIONAL ? 1 : rope->partial_factor;
+    return (int32_t)(rope->head_dim * share) / 2 * 2;
 }
 
 int32_t mx_rope_max_ctx(const mx_rope_config *rope, int32_t n_ctx)
@@ -126,9 +127,22 @@ static void fill_longrope(table *t)
     }
 }
 
+static void fill_proportional(table *t)
+{
+    const int32_t n_turning = (int32_t)(t->rope->partial_factor * t->rope->head_dim) / 2;
+    for (int32_t i = 0; i < t->n; i++) {
+        t->inv_freq[i] = i < n_turning ? (float)(plain(t->rope->theta, i, t->n) / t->rope->factor) : 0.0f;
+    }
+}
+
 static void (*const fills[MX_ROPE_KIND_COUNT])(table *t) = {
-    [MX_ROPE_DEFAULT] = fill_default, [MX_ROPE_LINEAR] = fill_linear, [MX_ROPE_DYNAMIC] = fill_dynamic,
-    [MX_ROPE_YARN] = fill_yarn,       [MX_ROPE_LLAMA3] = fill_llama3, [MX_ROPE_LONGROPE] = fill_longrope,
+    [MX_ROPE_DEFAULT] = fill_default,
+    [MX_ROPE_LINEAR] = fill_linear,
+    [MX_ROPE_DYNAMIC] = fill_dynamic,
+    [MX_ROPE_YARN] = fill_yarn,
+    [MX_ROPE_LLAMA3] = fill_llama3,
+    [MX_ROPE_LONGROPE] = fill_longrope,
+    [MX_ROPE_PROPORTIONAL] = fill_proportional,
 };
 
 void mx_rope_table(const mx_rope_config *rope, int32_t n_ctx, int32_t max_n_ctx, float *inv_freq, float *factor)

@@ -27,6 +27,9 @@ static const char *const harmless[] = {
     ".mtp_layers.", /* that draft the tokens after the next (MiMo), */
     "mtp.",         /* and the same of Qwen */
     "vision_tower.",
+    "audio_tower.",
+    "embed_vision.",
+    "embed_audio.",
     "model.visual.",
     "multi_modal_projector.",
     "lm_head.", /* of a tied model: the embedding again */
@@ -282,13 +285,39 @@ static bool is_extra_layer(const mx_tensor_map *map, mx_str name)
     return i_layer >= map->config->n_layers && i_layer < map->config->n_layers + map->config->n_extra_layers;
 }
 
+/* Keys and values of a layer that attends to those of another: published files have them all the same (Gemma 3n). */
+static bool is_of_shared_keys(const mx_tensor_map *map, mx_str name)
+{
+    static const char *const pieces[] = {".self_attn.k_proj.", ".self_attn.v_proj.", ".self_attn.k_norm."};
+    char start[64];
+    snprintf(start, sizeof start, "%s%s", map->stem->body, map->stem->layers);
+    if (!mx_str_starts_with(name, mx_str_from(start))) {
+        return false;
+    }
+    int32_t i_layer = 0;
+    size_t i = strlen(start);
+    for (; i < name.len && name.ptr[i] >= '0' && name.ptr[i] <= '9' && i_layer < map->config->n_layers; i++) {
+        i_layer = i_layer * 10 + name.ptr[i] - '0';
+    }
+    if (i_layer >= map->config->n_layers || map->config->layers[i_layer].i_kv_layer == i_layer) {
+        return false;
+    }
+    for (size_t j = 0; j < MX_COUNTOF(pieces); j++) {
+        if (mx_str_starts_with(mx_str_slice(name, i, name.len), mx_str_from(pieces[j]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 mx_status mx_tensor_map_check_unused(const mx_tensor_map *map, mx_error *err)
 {
     const mx_tensor *first = NULL;
     size_t n_unused = 0;
     for (size_t i = 0; i < mx_checkpoint_n_tensors(map->checkpoint); i++) {
         const mx_tensor *t = mx_checkpoint_at(map->checkpoint, i);
-        if (!is_used(map, t->name) && !is_harmless(t->name) && !is_extra_layer(map, t->name)) {
+        if (!is_used(map, t->name) && !is_harmless(t->name) && !is_extra_layer(map, t->name) &&
+            !is_of_shared_keys(map, t->name)) {
             first = first ? first : t;
             n_unused++;
         }

@@ -15,6 +15,16 @@ void mx_set_stream(mx_builder *b, mx_value x)
     b->stream = x;
 }
 
+mx_value mx_side(const mx_builder *b)
+{
+    return b->side;
+}
+
+void mx_set_side(mx_builder *b, mx_value x)
+{
+    b->side = x;
+}
+
 /* Appends `op` with one new output and returns it. */
 static mx_value emit(mx_builder *b, mx_op op, mx_value_info info, const char *name)
 {
@@ -45,12 +55,14 @@ static mx_value_info same(const mx_builder *b, mx_value x)
 
 mx_value mx_embed(mx_builder *b, const char *path, float scale)
 {
+    return mx_embed_table(b, path, b->shape.n_vocab, b->shape.d_model, scale);
+}
+
+mx_value mx_embed_table(mx_builder *b, const char *path, int64_t n_rows, int64_t n_cols, float scale)
+{
     mx_op op = op_of(b, MX_OP_EMBED, b->tokens);
-    op.u.embed = (mx_embed_params){
-        .weight = mx_builder_weight(b, path, "", 1, b->shape.n_vocab, b->shape.d_model),
-        .scale = scale,
-    };
-    return emit(b, op, (mx_value_info){.rows = MX_ROWS_TOKENS, .row_factor = 1, .n_cols = b->shape.d_model}, path);
+    op.u.embed = (mx_embed_params){.weight = mx_builder_weight(b, path, "", 1, n_rows, n_cols), .scale = scale};
+    return emit(b, op, (mx_value_info){.rows = MX_ROWS_TOKENS, .row_factor = 1, .n_cols = n_cols}, path);
 }
 
 mx_value mx_add_positions(mx_builder *b, mx_value x, const char *path, int64_t n_positions)
@@ -293,4 +305,35 @@ mx_value mx_softcap(mx_builder *b, mx_value x, float factor)
     mx_op op = op_of(b, MX_OP_SOFTCAP, x);
     op.u.scale.factor = factor;
     return emit(b, op, same(b, x), "softcap");
+}
+
+mx_value mx_clip(mx_builder *b, mx_value x, float factor)
+{
+    mx_op op = op_of(b, MX_OP_CLIP, x);
+    op.u.scale.factor = factor;
+    return emit(b, op, same(b, x), "clip");
+}
+
+mx_value mx_multiply(mx_builder *b, mx_value x, const char *path, int64_t n)
+{
+    mx_op op = op_of(b, MX_OP_MULTIPLY, x);
+    op.u.vector.weight = mx_builder_numbers(b, path, "", 1, n);
+    return emit(b, op, same(b, x), path);
+}
+
+mx_value mx_xielu_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff)
+{
+    char buffer[BLOCK_MAX_PATH];
+    const int64_t n_out = mx_builder_view_value(b, x)->n_cols;
+    const mx_value up = mx_linear(b, x, part(buffer, path, "up_proj"), d_ff, false);
+    mx_op op = op_of(b, MX_OP_XIELU, up);
+    part(buffer, path, "act_fn");
+    op.u.xielu = (mx_xielu_params){
+        .alpha_p = mx_builder_numbers(b, buffer, ".alpha_p", 1, 1),
+        .alpha_n = mx_builder_numbers(b, buffer, ".alpha_n", 1, 1),
+        .beta = mx_builder_numbers(b, buffer, ".beta", 1, 1),
+        .eps = mx_builder_numbers(b, buffer, ".eps", 1, 1),
+    };
+    const mx_value h = emit(b, op, same(b, up), buffer);
+    return mx_linear(b, h, part(buffer, path, "down_proj"), n_out, false);
 }

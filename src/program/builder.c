@@ -17,6 +17,7 @@ mx_status mx_builder_new(const mx_builder_shape *shape, mx_weight_source source,
     b->source = source;
     b->i_layer = -1;
     b->stream = MX_NO_VALUE;
+    b->side = MX_NO_VALUE;
     mx_arena_init(&b->arena, BUILDER_MAX_ARENA);
     b->tokens = mx_builder_add_value(
         b, &(mx_value_info){.rows = MX_ROWS_TOKENS, .row_factor = 1, .n_cols = 1, .type = MX_VALUE_I32}, "tokens");

@@ -109,8 +109,15 @@ int32_t mx_builder_add_rope(mx_builder *b, const mx_rope_spec *rope);
 mx_value mx_stream(const mx_builder *b);
 void mx_set_stream(mx_builder *b, mx_value x);
 
+/* A second value that all layers may read; MX_NO_VALUE until it is set. */
+mx_value mx_side(const mx_builder *b);
+void mx_set_side(mx_builder *b, mx_value x);
+
 /* Rows of the table at `path` for this step's tokens, times scale: [T, d_model]. */
 mx_value mx_embed(mx_builder *b, const char *path, float scale);
+
+/* The same of a table [n_rows, n_cols]; tokens past its end are row 0. */
+mx_value mx_embed_table(mx_builder *b, const char *path, int64_t n_rows, int64_t n_cols, float scale);
 
 /* x plus the rows of the table at `path` for the tokens' positions. The table has n_positions rows, at least n_ctx. */
 mx_value mx_add_positions(mx_builder *b, mx_value x, const char *path, int64_t n_positions);
@@ -118,7 +125,7 @@ mx_value mx_add_positions(mx_builder *b, mx_value x, const char *path, int64_t n
 /* The rows whose logits are wanted: [S, n_cols of x]. */
 mx_value mx_gather_samples(mx_builder *b, mx_value x);
 
-/* Root-mean-square norm over whole rows, or over each head's head_dim columns. path NULL: without weights. */
+/* Root-mean-square norm over whole rows, each head's head_dim columns. path NULL: without weights. */
 mx_value mx_rmsnorm(mx_builder *b, mx_value x, const char *path);
 mx_value mx_rmsnorm_heads(mx_builder *b, mx_value x, const char *path);
 
@@ -168,6 +175,15 @@ mx_value mx_moe_mlp(mx_builder *b, mx_value x, const char *path, const mx_moe_se
 
 /* mx_glu_mlp times the sigmoid of the row `gate_path` times x: an expert that every token has, to a degree. */
 mx_value mx_gated_mlp(mx_builder *b, mx_value x, const char *path, const char *gate_path, int64_t d_ff);
+
+/* down_proj(xielu(up_proj(x))) with the numbers of `<path>.act_fn` (Apertus). */
+mx_value mx_xielu_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff);
+
+/* x times the numbers of the weight at `path`: n of them, one a column, or one for all. */
+mx_value mx_multiply(mx_builder *b, mx_value x, const char *path, int64_t n);
+
+/* min(max(x, -factor), factor). */
+mx_value mx_clip(mx_builder *b, mx_value x, float factor);
 
 /* a + b; x * factor; factor * tanh(x / factor). */
 mx_value mx_add(mx_builder *b, mx_value x, mx_value y);

@@ -21,6 +21,7 @@ struct mx_builder {
     mx_strmap weight_places; /* by full path; a table used twice (tied embeddings) is one weight */
     int32_t i_layer;
     mx_value stream;
+    mx_value side;
     mx_value tokens;
 };
 

@@ -13,6 +13,7 @@ static const tiny_settings everything = {.has_head_norms = true,
                                          .has_states = true,
                                          .has_latents = true,
                                          .has_caps = true,
+                                         .has_rarities = true,
                                          .is_like_gpt = true};
 
 MX_TEST(a_program_of_all_blocks_is_well_formed)

@@ -66,7 +66,7 @@ static const char *check_embed(const mx_program *p, const mx_op *op)
         return "there is no such weight";
     }
     const mx_weight *w = &p->weights[op->u.embed.weight];
-    return w->n_experts == 1 && w->n_rows == p->n_vocab && w->n_cols == y->n_cols ? NULL : "the table does not fit";
+    return w->n_experts == 1 && w->n_rows <= p->n_vocab && w->n_cols == y->n_cols ? NULL : "the table does not fit";
 }
 
 static const char *check_positions(const mx_program *p, const mx_op *op)
@@ -117,6 +117,28 @@ static const char *check_norm_op(const mx_program *p, const mx_op *op)
 static const char *check_unary(const mx_program *p, const mx_op *op)
 {
     return same_shape(p, op->in[0], op->out[0]) ? NULL : "shapes differ";
+}
+
+static const char *check_multiply(const mx_program *p, const mx_op *op)
+{
+    const int32_t weight = op->u.vector.weight;
+    if (!has_weight(p, weight) || !same_shape(p, op->in[0], op->out[0])) {
+        return "there is no such weight, or shapes differ";
+    }
+    return is_vector(p, weight, 1, 1) || is_vector(p, weight, 1, info_of(p, op->in[0])->n_cols)
+               ? NULL
+               : "the weight is neither one number nor one a column";
+}
+
+static const char *check_xielu(const mx_program *p, const mx_op *op)
+{
+    const int32_t weights[] = {op->u.xielu.alpha_p, op->u.xielu.alpha_n, op->u.xielu.beta, op->u.xielu.eps};
+    for (size_t i = 0; i < MX_COUNTOF(weights); i++) {
+        if (!has_weight(p, weights[i]) || !is_vector(p, weights[i], 1, 1)) {
+            return "a parameter is not one number";
+        }
+    }
+    return check_unary(p, op);
 }
 
 static const char *check_binary(const mx_program *p, const mx_op *op)
@@ -391,6 +413,9 @@ static const op_check checks[MX_OP_COUNT] = {
     [MX_OP_ADD] = check_binary,
     [MX_OP_SCALE] = check_unary,
     [MX_OP_SOFTCAP] = check_unary,
+    [MX_OP_CLIP] = check_unary,
+    [MX_OP_MULTIPLY] = check_multiply,
+    [MX_OP_XIELU] = check_xielu,
     [MX_OP_ACTIVATION] = check_unary,
     [MX_OP_GLU] = check_binary,
     [MX_OP_LINEAR] = check_linear,

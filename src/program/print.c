@@ -131,6 +131,7 @@ static mx_status put_params(const mx_program *p, const mx_op *op, mx_buf *out, m
     case MX_OP_ACTIVATION:
     case MX_OP_GLU: return mx_buf_printf(out, err, " %s", act_names[op->u.glu.act]);
     case MX_OP_SCALE:
+    case MX_OP_CLIP:
     case MX_OP_SOFTCAP: return mx_buf_printf(out, err, " %g", (double)op->u.scale.factor);
     case MX_OP_ROUTE: return put_route(p, op, out, err);
     case MX_OP_ALLREDUCE:
@@ -155,6 +156,8 @@ static mx_status put_params(const mx_program *p, const mx_op *op, mx_buf *out, m
     case MX_OP_LAYERNORM:
     case MX_OP_ADD:
     case MX_OP_HEAD_COLUMNS:
+    case MX_OP_MULTIPLY:
+    case MX_OP_XIELU:
     case MX_OP_EXPERT_COMBINE:
     case MX_OP_COUNT: return MX_OK;
     }

@@ -70,7 +70,7 @@ typedef struct mx_none_params {
 } mx_none_params;
 
 typedef struct mx_embed_params {
-    int32_t weight; /* [n_vocab, n_cols]; places in mx_program.weights here and below */
+    int32_t weight; /* [at most n_vocab, n_cols]; places in mx_program.weights here and below */
     float scale;
 } mx_embed_params;
 
@@ -94,6 +94,14 @@ typedef struct mx_scale_params {
 } mx_scale_params;
 
 /* Of GLU and ACTIVATION. */
+typedef struct mx_vector_params {
+    int32_t weight; /* [n_cols] or [1] */
+} mx_vector_params;
+
+typedef struct mx_xielu_params {
+    int32_t alpha_p, alpha_n, beta, eps; /* weights [1] */
+} mx_xielu_params;
+
 typedef struct mx_glu_params {
     mx_activation act;
 } mx_glu_params;
@@ -189,7 +197,8 @@ typedef struct mx_peer_params {
 } mx_peer_params;
 
 /* Inputs and outputs by kind (LINEAR, EXPERT_LINEAR and ATTENTION above):
- *   EMBED {tokens}   ADD_POSITIONS, GATHER_ROWS, RMSNORM, LAYERNORM, SCALE, SOFTCAP, ACTIVATION, ROPE, SLICE {x}
+ *   EMBED {tokens}   ADD_POSITIONS, GATHER_ROWS, RMSNORM, LAYERNORM, SCALE, SOFTCAP, CLIP, MULTIPLY, XIELU,
+ *   ACTIVATION, ROPE, SLICE {x}
  *   ADD {a, b}   GLU {gate, up}   KV_APPEND {k, v; of a latent cache {k}}
  *   ROUTE {scores [T, n_experts]} -> {ids [T, top_k] i32, weights [T, top_k]}
  *   EXPERT_COMBINE {x [T * top_k, n_cols], weights [T, top_k]} -> {y [T, n_cols]}
@@ -207,6 +216,8 @@ typedef struct mx_op {
         mx_position_params position;
         mx_norm_params norm;
         mx_scale_params scale;
+        mx_vector_params vector;
+        mx_xielu_params xielu;
         mx_glu_params glu;
         mx_linear_params linear;
         mx_rope_params rope;

@@ -184,7 +184,7 @@ done:
     return st;
 }
 
-/* Whether every rank can have its part; err says why not. Stages are always possible in these models. */
+/* Whether every rank and every stage can have its part; err says why not. */
 static bool can_divide(const mx_program *program, const run_layout *layout, mx_error *err)
 {
     mx_status st = MX_OK;
@@ -192,6 +192,11 @@ static bool can_divide(const mx_program *program, const run_layout *layout, mx_e
         mx_program rank = {0};
         st = mx_pass_shard(program, i, layout->n_ranks, &rank, err);
         mx_program_deinit(&rank);
+    }
+    for (int32_t i = 0; i < layout->n_stages && st == MX_OK; i++) {
+        mx_program stage = {0};
+        st = mx_pass_cut(program, i, layout->n_stages, &stage, err);
+        mx_program_deinit(&stage);
     }
     return st == MX_OK;
 }

@@ -21,7 +21,7 @@ def from_bf16(bits):
 def rounded(a, dtype):
     """The float32 values that a stored tensor means."""
     if dtype == "BF16":
-        return from_bf16(to_bf16(a))
+        return from_bf16(to_bf16(a)).reshape(a.shape)
     if dtype == "F16":
         return a.astype(np.float16).astype(np.float32)
     return a.astype(np.float32)

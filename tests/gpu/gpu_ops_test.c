@@ -373,10 +373,10 @@ MX_TEST(operations_on_values)
     const float *ignored;
     rig_init(&r, 700);
     const int64_t n = 640;
-    mx_value v[13];
+    mx_value v[17];
     const mx_value a = rig_input(&r, n, &ignored);
     const mx_value b = rig_input(&r, n, &ignored);
-    for (int32_t i = 0; i < 13; i++) {
+    for (int32_t i = 0; i < 17; i++) {
         v[i] = rig_value(&r, MX_ROWS_TOKENS, 1, n, MX_VALUE_F32);
     }
     rig_op(&r, MX_OP_ADD, a, b, MX_NO_VALUE, v[0]);
@@ -401,7 +401,18 @@ MX_TEST(operations_on_values)
                          .n_group_cols = 32,
                          .is_centered = true,
                          .bias = rig_random_vector(&r, 32, &ignored)};
-    rig_op(&r, MX_OP_ADD_POSITIONS, v[8], MX_NO_VALUE, MX_NO_VALUE, v[9])->u.position.weight = rig_weight(&r, &table);
+    rig_op(&r, MX_OP_CLIP, v[8], MX_NO_VALUE, MX_NO_VALUE, v[13])->u.scale.factor = 0.9f;
+    rig_op(&r, MX_OP_MULTIPLY, v[13], MX_NO_VALUE, MX_NO_VALUE, v[14])->u.vector.weight =
+        rig_random_vector(&r, n, &ignored);
+    rig_op(&r, MX_OP_MULTIPLY, v[14], MX_NO_VALUE, MX_NO_VALUE, v[15])->u.vector.weight =
+        rig_random_vector(&r, 1, &ignored);
+    mx_xielu_params xielu;
+    xielu.alpha_p = rig_random_vector(&r, 1, &ignored);
+    xielu.alpha_n = rig_random_vector(&r, 1, &ignored);
+    xielu.beta = rig_random_vector(&r, 1, &ignored);
+    xielu.eps = rig_random_vector(&r, 1, &ignored);
+    rig_op(&r, MX_OP_XIELU, v[15], MX_NO_VALUE, MX_NO_VALUE, v[16])->u.xielu = xielu;
+    rig_op(&r, MX_OP_ADD_POSITIONS, v[16], MX_NO_VALUE, MX_NO_VALUE, v[9])->u.position.weight = rig_weight(&r, &table);
     r.program.values[v[10]].rows = MX_ROWS_SAMPLES;
     rig_op(&r, MX_OP_GATHER_ROWS, v[9], MX_NO_VALUE, MX_NO_VALUE, v[10]);
     compare(&r, v[10], decode_and_prefill, F32_ERROR, "a chain of operations");

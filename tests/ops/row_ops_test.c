@@ -126,6 +126,35 @@ static void set_factor(rig *r, mx_op *op, const float **weight)
     op->u.scale.factor = 1.7f;
 }
 
+static void set_small_factor(rig *r, mx_op *op, const float **weight)
+{
+    (void)r;
+    *weight = NULL;
+    op->u.scale.factor = 0.4f;
+}
+
+static void set_vector(rig *r, mx_op *op, const float **weight)
+{
+    op->u.vector.weight = rig_random_vector(r, 21, weight);
+}
+
+static void set_one_number(rig *r, mx_op *op, const float **weight)
+{
+    op->u.vector.weight = rig_random_vector(r, 1, weight);
+}
+
+static const float *xielu_numbers[4]; /* of the case that was set last: alpha_p, alpha_n, beta, eps */
+
+static void set_xielu(rig *r, mx_op *op, const float **weight)
+{
+    int32_t places[4];
+    for (int32_t i = 0; i < 4; i++) {
+        places[i] = rig_random_vector(r, 1, &xielu_numbers[i]);
+    }
+    *weight = NULL;
+    op->u.xielu = (mx_xielu_params){places[0], places[1], places[2], places[3]};
+}
+
 #define SETS_ACT(name, activation)                                  \
     static void set_##name(rig *r, mx_op *op, const float **weight) \
     {                                                               \
@@ -175,6 +204,48 @@ static void true_softcap(const mx_op *op, const double *a, const double *b, cons
     (void)weight;
     for (int64_t c = 0; c < n; c++) {
         y[c] = factor * tanh(a[c] / factor);
+    }
+}
+
+static void true_clip(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
+{
+    (void)b;
+    (void)weight;
+    for (int64_t c = 0; c < n; c++) {
+        y[c] = fmin(fmax(a[c], -(double)op->u.scale.factor), (double)op->u.scale.factor);
+    }
+}
+
+static void true_vector(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
+{
+    (void)op;
+    (void)b;
+    for (int64_t c = 0; c < n; c++) {
+        y[c] = a[c] * (double)weight[c];
+    }
+}
+
+static void true_one_number(const mx_op *op, const double *a, const double *b, const float *weight, double *y,
+                            int64_t n)
+{
+    (void)op;
+    (void)b;
+    for (int64_t c = 0; c < n; c++) {
+        y[c] = a[c] * (double)weight[0];
+    }
+}
+
+static void true_xielu(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
+{
+    const double beta = (double)*xielu_numbers[2];
+    const double eps = (double)*xielu_numbers[3];
+    (void)op;
+    (void)b;
+    (void)weight;
+    for (int64_t c = 0; c < n; c++) {
+        const double above = log1p(exp((double)*xielu_numbers[0])) * a[c] * a[c];
+        const double below = (beta + log1p(exp((double)*xielu_numbers[1]))) * (expm1(fmin(a[c], eps)) - a[c]);
+        y[c] = (a[c] > 0 ? above : below) + beta * a[c];
     }
 }
 
@@ -228,6 +299,10 @@ static const row_case op_cases[] = {
     {"ADD", MX_OP_ADD, 2, 33, set_nothing, true_add},
     {"SCALE", MX_OP_SCALE, 1, 1, set_factor, true_scale},
     {"SOFTCAP", MX_OP_SOFTCAP, 1, 17, set_factor, true_softcap},
+    {"CLIP", MX_OP_CLIP, 1, 19, set_small_factor, true_clip},
+    {"MULTIPLY by columns", MX_OP_MULTIPLY, 1, 21, set_vector, true_vector},
+    {"MULTIPLY by one number", MX_OP_MULTIPLY, 1, 22, set_one_number, true_one_number},
+    {"XIELU", MX_OP_XIELU, 1, 33, set_xielu, true_xielu},
     {"LAYERNORM in groups", MX_OP_LAYERNORM, 1, 72, set_layernorm, true_layernorm},
     {"LAYERNORM with weights by group", MX_OP_LAYERNORM, 1, 72, set_group_layernorm, true_group_layernorm},
     {"LAYERNORM without a weight", MX_OP_LAYERNORM, 1, 75, set_bare_layernorm, true_layernorm},

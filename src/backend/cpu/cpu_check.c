@@ -158,6 +158,11 @@ void mx_cpu_visit_vectors(const mx_op *op, void (*visit)(void *arg, int32_t weig
         if (op->u.linear.has_norm) {
             visit_norm(&op->u.linear.norm, visit, arg);
         }
+    } else if (op->kind == MX_OP_MULTIPLY) {
+        visit(arg, op->u.vector.weight);
+    } else if (op->kind == MX_OP_XIELU) {
+        const mx_xielu_params *x = &op->u.xielu;
+        visit_some((const int32_t[]){x->alpha_p, x->alpha_n, x->beta, x->eps}, 4, visit, arg);
     } else if (op->kind == MX_OP_ROUTE) {
         if (op->u.route.bias != MX_NO_WEIGHT) {
             visit(arg, op->u.route.bias);

@@ -53,6 +53,9 @@ extern const mx_backend mx_backend_cuda;
     X(value_add)               \
     X(value_scale)             \
     X(value_softcap)           \
+    X(value_clip)              \
+    X(multiply)                \
+    X(xielu)                   \
     X(value_activation)        \
     X(value_glu)               \
     X(embed)                   \
@@ -241,6 +244,9 @@ mx_cuda_op_run mx_cuda_layernorm_op;
 mx_cuda_op_run mx_cuda_add;
 mx_cuda_op_run mx_cuda_scale;
 mx_cuda_op_run mx_cuda_softcap;
+mx_cuda_op_run mx_cuda_clip;
+mx_cuda_op_run mx_cuda_multiply;
+mx_cuda_op_run mx_cuda_xielu;
 mx_cuda_op_run mx_cuda_activation;
 mx_cuda_op_run mx_cuda_glu;
 mx_cuda_op_run mx_cuda_route_op;

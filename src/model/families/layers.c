@@ -32,6 +32,10 @@ mx_value mx_layer_attention(mx_builder *b, const mx_model_config *c, int32_t i_l
 mx_value mx_self_attention(mx_builder *b, const mx_model_config *c, int32_t i_layer, mx_value h)
 {
     mx_qkv t = mx_linear_qkv(b, h, "self_attn", c->has_qkv_bias);
+    if (c->qkv_clip != 0) {
+        const float clip = (float)c->qkv_clip;
+        t = (mx_qkv){mx_clip(b, t.q, clip), mx_clip(b, t.k, clip), mx_clip(b, t.v, clip)};
+    }
     if (c->qk_norm == MX_QK_NORM_HEADS) {
         t = norm_heads(b, t);
     } else if (c->qk_norm == MX_QK_NORM_ROWS) {

@@ -12,7 +12,7 @@ void mx_cpu_embed(const mx_cpu_task *task)
     mx_cpu_split(task, task->batch->n_tokens, &from, &to);
     for (int64_t t = from; t < to; t++) {
         float *row = y + t * w->n_cols;
-        mx_weight_dequantize_row(w, 0, ids[t], row);
+        mx_weight_dequantize_row(w, 0, ids[t] < w->n_rows ? ids[t] : 0, row);
         for (int64_t c = 0; c < w->n_cols; c++) {
             row[c] *= p->scale;
         }

@@ -22,14 +22,45 @@
 VALUE_KERNEL(value_add, a + load_f32(p.b + i))
 VALUE_KERNEL(value_scale, a *p.factor)
 VALUE_KERNEL(value_softcap, p.factor *tanhf(a / p.factor))
+VALUE_KERNEL(value_clip, fminf(fmaxf(a, -p.factor), p.factor))
 VALUE_KERNEL(value_activation, activate(a, p.act))
 VALUE_KERNEL(value_glu, gated(a, load_f32(p.b + i), p.act))
+
+extern "C" __global__ void __launch_bounds__(256) multiply(const __grid_constant__ multiply_params p)
+{
+    let_next_start();
+    wait_for_previous();
+    const int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x;
+    if (i < p.n) {
+        p.y[i] = load_f32(p.x + i) * p.w[i % p.n_w];
+    }
+}
+
+/* log(1 + exp(x)) without its overflow. */
+__device__ __forceinline__ float softplus(float x)
+{
+    return x > 20.0f ? x : log1pf(expf(x));
+}
+
+extern "C" __global__ void __launch_bounds__(256) xielu(const __grid_constant__ xielu_params p)
+{
+    let_next_start();
+    wait_for_previous();
+    const int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x;
+    if (i < p.n) {
+        const float x = load_f32(p.x + i);
+        const float beta = *p.beta;
+        p.y[i] = beta * x + (x > 0.0f ? softplus(*p.alpha_p) * x * x
+                                      : (beta + softplus(*p.alpha_n)) * (expm1f(fminf(x, *p.eps)) - x));
+    }
+}
 
 extern "C" __global__ void __launch_bounds__(256) embed(const __grid_constant__ embed_params p)
 {
     let_next_start();
     wait_for_previous();
-    const int32_t row = p.tokens[blockIdx.x];
+    const int32_t token = p.tokens[blockIdx.x];
+    const int32_t row = token < p.n_rows ? token : 0;
     for (int32_t c = threadIdx.x; c < p.table.n_cols; c += 256) {
         p.y[(int64_t)blockIdx.x * p.table.n_cols + c] = raw_value(&p.table, row, c) * p.scale;
     }

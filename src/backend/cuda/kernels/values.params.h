@@ -5,6 +5,7 @@
 #include "backend/cuda/kernels/tiles.params.h"
 
 /* value_add: y = a + b;  value_scale: y = a * factor;  value_softcap: y = factor * tanh(a / factor);
+ * value_clip: y = min(max(a, -factor), factor);
  * value_activation: y = act(a);  value_glu: y = act(a) * b */
 typedef struct value_params {
     MX_DEVPTR(const float) a;
@@ -16,13 +17,36 @@ typedef struct value_params {
 } value_params;
 MX_PARAMS_SIZE(value_params, 40);
 
+/* y[i] = x[i] * w[i % n_w] */
+typedef struct multiply_params {
+    MX_DEVPTR(const float) x;
+    MX_DEVPTR(const float) w; /* [n_w] */
+    MX_DEVPTR(float) y;       /* [n]; may be x */
+    int64_t n;
+    int64_t n_w;
+} multiply_params;
+MX_PARAMS_SIZE(multiply_params, 40);
+
+/* y = softplus(alpha_p) * x^2 + beta * x where x > 0, else (beta + softplus(alpha_n)) * (expm1(min(x, eps)) - x) + beta
+ * * x */
+typedef struct xielu_params {
+    MX_DEVPTR(const float) x;
+    MX_DEVPTR(const float) alpha_p; /* [1], as the next three */
+    MX_DEVPTR(const float) alpha_n;
+    MX_DEVPTR(const float) beta;
+    MX_DEVPTR(const float) eps;
+    MX_DEVPTR(float) y; /* [n]; may be x */
+    int64_t n;
+} xielu_params;
+MX_PARAMS_SIZE(xielu_params, 56);
+
 /* y[t,c] = scale * W[token[t], c] */
 typedef struct embed_params {
     raw_matrix table;
     MX_DEVPTR(const int32_t) tokens; /* [n_tokens] */
     MX_DEVPTR(float) y;              /* [n_tokens, n_cols] */
     float scale;
-    int32_t reserved;
+    int32_t n_rows; /* of the table: tokens past them are row 0 */
 } embed_params;
 MX_PARAMS_SIZE(embed_params, 80);
 

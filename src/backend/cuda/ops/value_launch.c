@@ -11,6 +11,9 @@ mx_cuda_op_run *const mx_cuda_ops[MX_OP_COUNT] = {
     [MX_OP_ADD] = mx_cuda_add,
     [MX_OP_SCALE] = mx_cuda_scale,
     [MX_OP_SOFTCAP] = mx_cuda_softcap,
+    [MX_OP_CLIP] = mx_cuda_clip,
+    [MX_OP_MULTIPLY] = mx_cuda_multiply,
+    [MX_OP_XIELU] = mx_cuda_xielu,
     [MX_OP_ACTIVATION] = mx_cuda_activation,
     [MX_OP_GLU] = mx_cuda_glu,
     [MX_OP_LINEAR] = mx_cuda_linear,
@@ -62,6 +65,40 @@ mx_status mx_cuda_softcap(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data 
     return launch_values(cuda, op, MX_CUDA_value_softcap, op->u.scale.factor, 0, err);
 }
 
+mx_status mx_cuda_clip(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    (void)data;
+    return launch_values(cuda, op, MX_CUDA_value_clip, op->u.scale.factor, 0, err);
+}
+
+mx_status mx_cuda_multiply(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    (void)data;
+    multiply_params params = {
+        .x = mx_cuda_value(cuda, op->in[0]),
+        .w = mx_cuda_vector(cuda, op->u.vector.weight),
+        .y = mx_cuda_value(cuda, op->out[0]),
+        .n = mx_cuda_n_rows(cuda, op->out[0]) * mx_cuda_n_cols(cuda, op->out[0]),
+        .n_w = cuda->program->weights[op->u.vector.weight].n_cols,
+    };
+    return launch_blocks(cuda, MX_CUDA_multiply, (params.n + 255) / 256, 256, 0, &params, err);
+}
+
+mx_status mx_cuda_xielu(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    (void)data;
+    xielu_params params = {
+        .x = mx_cuda_value(cuda, op->in[0]),
+        .alpha_p = mx_cuda_vector(cuda, op->u.xielu.alpha_p),
+        .alpha_n = mx_cuda_vector(cuda, op->u.xielu.alpha_n),
+        .beta = mx_cuda_vector(cuda, op->u.xielu.beta),
+        .eps = mx_cuda_vector(cuda, op->u.xielu.eps),
+        .y = mx_cuda_value(cuda, op->out[0]),
+        .n = mx_cuda_n_rows(cuda, op->out[0]) * mx_cuda_n_cols(cuda, op->out[0]),
+    };
+    return launch_blocks(cuda, MX_CUDA_xielu, (params.n + 255) / 256, 256, 0, &params, err);
+}
+
 mx_status mx_cuda_activation(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
 {
     (void)data;
@@ -81,6 +118,7 @@ mx_status mx_cuda_embed_op(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data
         .tokens = mx_cuda_value(cuda, op->in[0]),
         .y = mx_cuda_value(cuda, op->out[0]),
         .scale = op->u.embed.scale,
+        .n_rows = (int32_t)cuda->program->weights[op->u.embed.weight].n_rows,
     };
     return launch_blocks(cuda, MX_CUDA_embed, mx_cuda_n_rows(cuda, op->out[0]), 256, 0, &params, err);
 }
