@@ -133,26 +133,27 @@ static void set_small_factor(rig *r, mx_op *op, const float **weight)
     op->u.scale.factor = 0.4f;
 }
 
+static int64_t n_vector; /* numbers of the vector of the case that was set last */
+
 static void set_vector(rig *r, mx_op *op, const float **weight)
 {
-    op->u.vector.weight = rig_random_vector(r, 21, weight);
+    op->u.vector.weight = rig_random_vector(r, n_vector = 21, weight);
 }
 
 static void set_one_number(rig *r, mx_op *op, const float **weight)
 {
-    op->u.vector.weight = rig_random_vector(r, 1, weight);
+    op->u.vector.weight = rig_random_vector(r, n_vector = 1, weight);
 }
 
 static const float *xielu_numbers[4]; /* of the case that was set last: alpha_p, alpha_n, beta, eps */
 
 static void set_xielu(rig *r, mx_op *op, const float **weight)
 {
-    int32_t places[4];
+    int32_t *const places[] = {&op->u.xielu.alpha_p, &op->u.xielu.alpha_n, &op->u.xielu.beta, &op->u.xielu.eps};
     for (int32_t i = 0; i < 4; i++) {
-        places[i] = rig_random_vector(r, 1, &xielu_numbers[i]);
+        *places[i] = rig_random_vector(r, 1, &xielu_numbers[i]);
     }
     *weight = NULL;
-    op->u.xielu = (mx_xielu_params){places[0], places[1], places[2], places[3]};
 }
 
 #define SETS_ACT(name, activation)                                  \
@@ -221,30 +222,20 @@ static void true_vector(const mx_op *op, const double *a, const double *b, const
     (void)op;
     (void)b;
     for (int64_t c = 0; c < n; c++) {
-        y[c] = a[c] * (double)weight[c];
-    }
-}
-
-static void true_one_number(const mx_op *op, const double *a, const double *b, const float *weight, double *y,
-                            int64_t n)
-{
-    (void)op;
-    (void)b;
-    for (int64_t c = 0; c < n; c++) {
-        y[c] = a[c] * (double)weight[0];
+        y[c] = a[c] * (double)weight[c % n_vector];
     }
 }
 
 static void true_xielu(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)
 {
     const double beta = (double)*xielu_numbers[2];
-    const double eps = (double)*xielu_numbers[3];
     (void)op;
     (void)b;
     (void)weight;
     for (int64_t c = 0; c < n; c++) {
         const double above = log1p(exp((double)*xielu_numbers[0])) * a[c] * a[c];
-        const double below = (beta + log1p(exp((double)*xielu_numbers[1]))) * (expm1(fmin(a[c], eps)) - a[c]);
+        const double exponent = fmin(a[c], (double)*xielu_numbers[3]);
+        const double below = (beta + log1p(exp((double)*xielu_numbers[1]))) * (expm1(exponent) - a[c]);
         y[c] = (a[c] > 0 ? above : below) + beta * a[c];
     }
 }
@@ -301,7 +292,7 @@ static const row_case op_cases[] = {
     {"SOFTCAP", MX_OP_SOFTCAP, 1, 17, set_factor, true_softcap},
     {"CLIP", MX_OP_CLIP, 1, 19, set_small_factor, true_clip},
     {"MULTIPLY by columns", MX_OP_MULTIPLY, 1, 21, set_vector, true_vector},
-    {"MULTIPLY by one number", MX_OP_MULTIPLY, 1, 22, set_one_number, true_one_number},
+    {"MULTIPLY by one number", MX_OP_MULTIPLY, 1, 22, set_one_number, true_vector},
     {"XIELU", MX_OP_XIELU, 1, 33, set_xielu, true_xielu},
     {"LAYERNORM in groups", MX_OP_LAYERNORM, 1, 72, set_layernorm, true_layernorm},
     {"LAYERNORM with weights by group", MX_OP_LAYERNORM, 1, 72, set_group_layernorm, true_group_layernorm},
@@ -586,10 +577,8 @@ MX_TEST(experts_are_combined_in_the_order_of_the_routing)
     for (int32_t v = 0; v < n_variants; v++) {
         static rig r;
         mx_error err = {0};
-        const float *rows;
-        const float *weights;
+        const float *rows, *weights; /* top_k of 1: one row of x a token */
         rig_init(&r, 90);
-        /* top_k of 1: one row of x a token */
         const mx_value x = rig_input(&r, 21, &rows);
         const mx_value w = rig_input(&r, 1, &weights);
         const mx_value y = rig_value(&r, MX_ROWS_TOKENS, 1, 21, MX_VALUE_F32);
