@@ -46,6 +46,8 @@ typedef struct mx_rope_config {
     double beta_slow;
     double mscale;
     double mscale_all_dim;
+    double short_mscale; /* longrope: the factor on cos and sin, by the context; 0: by attention_factor */
+    double long_mscale;
     bool truncate;
     double alpha;                /* of dynamic: a fixed stretch of the base (Hunyuan); 0: by the context */
     double query_beta;           /* queries are sharpened by it every original_n_ctx positions; 0: not */

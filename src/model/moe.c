@@ -83,7 +83,7 @@ mx_moe_settings mx_moe_settings_of(const mx_model_config *c)
     };
 }
 
-mx_moe_settings mx_moe_settings_of_groups(const mx_model_config *c)
+mx_moe_settings mx_moe_settings_of_own(const mx_model_config *c)
 {
     const mx_moe_config *moe = moe_of(c);
     mx_moe_settings s = mx_moe_settings_of(c);
@@ -91,12 +91,14 @@ mx_moe_settings mx_moe_settings_of_groups(const mx_model_config *c)
     s.route.top_groups = moe->top_groups;
     s.route.min_sum = 1e-20f;
     s.route.scale = moe->scale != 0 ? (float)moe->scale : 1.0f;
+    s.d_ff_shared = c->d_ff_expert * moe->n_shared;
+    s.has_shared_bias = c->has_mlp_bias;
     return s;
 }
 
 mx_moe_settings mx_moe_settings_of_v3(const mx_model_config *c)
 {
-    mx_moe_settings s = mx_moe_settings_of_groups(c);
+    mx_moe_settings s = mx_moe_settings_of_own(c);
     s.route.score = MX_SCORE_SIGMOID;
     s.route.ranks_by_top_two = true;
     s.choice_bias = "mlp.gate.e_score_correction_bias";
@@ -106,21 +108,14 @@ mx_moe_settings mx_moe_settings_of_v3(const mx_model_config *c)
 mx_value mx_moe_layer_mlp(mx_builder *b, const mx_model_config *c, int32_t i_layer, mx_value x,
                           const mx_moe_settings *settings)
 {
-    const mx_moe_config *moe = moe_of(c);
-    if (!c->layers[i_layer].is_moe) {
-        return mx_layer_mlp(b, c, i_layer, x);
-    }
-    const mx_value y = mx_moe_mlp(b, x, "mlp", settings);
-    return !moe || moe->n_shared == 0
-               ? y
-               : mx_add(b, y, mx_glu_mlp(b, x, "mlp.shared_experts", c->d_ff_expert * moe->n_shared, c->has_mlp_bias));
+    return c->layers[i_layer].is_moe ? mx_moe_mlp(b, x, "mlp", settings) : mx_layer_mlp(b, c, i_layer, x);
 }
 
 void mx_moe_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer, const mx_moe_settings *settings)
 {
     const mx_value x = mx_stream(b);
-    const mx_value a = mx_self_attention(b, c, i_layer, mx_rmsnorm(b, x, "input_layernorm"));
+    const mx_value a = mx_self_attention(b, c, i_layer, mx_norm(b, x, "input_layernorm"));
     const mx_value y = mx_add_residual(b, c, x, a);
-    const mx_value z = mx_rmsnorm(b, y, "post_attention_layernorm");
+    const mx_value z = mx_norm(b, y, "post_attention_layernorm");
     mx_set_stream(b, mx_add_residual(b, c, y, mx_moe_layer_mlp(b, c, i_layer, z, settings)));
 }

@@ -43,15 +43,15 @@ mx_status mx_moe_experts_are_mlps(yyjson_val *obj, mx_arena *arena, mx_model_con
 /* Softmax over all experts, the top_k of them, normalised if the configuration says so: to be changed by the family. */
 mx_moe_settings mx_moe_settings_of(const mx_model_config *c);
 
-/* The same in groups ranked by their largest, with the scale of the mx_moe_config that c->own begins with. */
-mx_moe_settings mx_moe_settings_of_groups(const mx_model_config *c);
+/* The same with what the mx_moe_config says that c->own begins with: shared experts, groups ranked by their largest,
+ * and the scale. */
+mx_moe_settings mx_moe_settings_of_own(const mx_model_config *c);
 
-/* The same by sigmoid, with groups ranked by their two largest, "<mlp>.gate.e_score_correction_bias" and the scale of
- * the mx_moe_config that c->own begins with: DeepSeek V3 and what follows it. */
+/* The same by sigmoid, with groups ranked by their two largest and "mlp.gate.e_score_correction_bias": DeepSeek V3 and
+ * what follows it. */
 mx_moe_settings mx_moe_settings_of_v3(const mx_model_config *c);
 
-/* The MLP of a layer at "mlp": dense, or with experts as `settings` say and "mlp.shared_experts" where n_shared of the
- * mx_moe_config that c->own begins with is above 0. */
+/* The MLP of a layer at "mlp": dense, or with experts as `settings` say. */
 mx_value mx_moe_layer_mlp(mx_builder *b, const mx_model_config *c, int32_t i_layer, mx_value x,
                           const mx_moe_settings *settings);
 

@@ -38,6 +38,8 @@ static const struct number_field {
     {"beta_slow", offsetof(mx_rope_config, beta_slow)},
     {"mscale", offsetof(mx_rope_config, mscale)},
     {"mscale_all_dim", offsetof(mx_rope_config, mscale_all_dim)},
+    {"short_mscale", offsetof(mx_rope_config, short_mscale)},
+    {"long_mscale", offsetof(mx_rope_config, long_mscale)},
     {"alpha", offsetof(mx_rope_config, alpha)},
     {"llama_4_scaling_beta", offsetof(mx_rope_config, query_beta)},
 };
@@ -165,6 +167,8 @@ static mx_status finish(mx_rope_config *rope, const mx_model_config *c, mx_error
     MX_TRY(check_optional(rope->attention_factor, "attention_factor", err));
     MX_TRY(check_optional(rope->mscale, "mscale", err));
     MX_TRY(check_optional(rope->mscale_all_dim, "mscale_all_dim", err));
+    MX_TRY(check_optional(rope->short_mscale, "short_mscale", err));
+    MX_TRY(check_optional(rope->long_mscale, "long_mscale", err));
     MX_TRY(check_number(rope->beta_fast, 0, ROPE_MAX_FACTOR, "beta_fast", err));
     MX_TRY(check_optional(rope->query_beta, "llama_4_scaling_beta", err));
     MX_TRY(check_number(rope->beta_slow, 0, ROPE_MAX_FACTOR, "beta_slow", err));

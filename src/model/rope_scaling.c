@@ -120,8 +120,9 @@ static void fill_longrope(table *t)
     for (int32_t i = 0; i < t->n; i++) {
         t->inv_freq[i] = (float)(plain(rope->theta, i, t->n) / slow[i]);
     }
-    if (rope->attention_factor > 0) {
-        t->factor = rope->attention_factor;
+    const double mscale = t->n_ctx > rope->original_n_ctx ? rope->long_mscale : rope->short_mscale;
+    if (mscale > 0 || rope->attention_factor > 0) {
+        t->factor = mscale > 0 ? mscale : rope->attention_factor;
     } else if (rope->factor > 1) {
         t->factor = sqrt(1 + log(rope->factor) / log(rope->original_n_ctx));
     }

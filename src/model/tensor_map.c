@@ -26,6 +26,11 @@ static const char *const harmless[] = {
     ".attention.masked_bias",
     ".mtp_layers.", /* that draft the tokens after the next (MiMo), */
     "mtp.",         /* and the same of Qwen */
+    "mtp_block.",   /* and of ERNIE, */
+    "mtp_linear_proj.",
+    "mtp_hidden_norm.",
+    "mtp_emb_norm.",
+    "vision_model.",
     "vision_tower.",
     "audio_tower.",
     "embed_vision.",

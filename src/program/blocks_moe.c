@@ -65,13 +65,19 @@ static mx_value expert_linear(mx_builder *b, mx_value x, mx_value ids, const cha
     return op.out[0];
 }
 
+static int32_t choice_bias(mx_builder *b, const mx_moe_settings *s)
+{
+    const bool is_there = s->choice_bias && (!s->may_lack_choice_bias || mx_builder_has_weight(b, s->choice_bias));
+    return is_there ? mx_builder_weight(b, s->choice_bias, "", 1, 1, s->n_experts) : MX_NO_WEIGHT;
+}
+
 mx_value mx_moe_mlp(mx_builder *b, mx_value x, const char *path, const mx_moe_settings *s)
 {
     char buffer[BLOCK_MAX_PATH];
     const int64_t d_model = mx_builder_view_value(b, x)->n_cols;
     const mx_value scores = mx_linear(b, x, part(buffer, path, "gate"), s->n_experts, s->has_router_bias);
     mx_route_params params = s->route;
-    params.bias = s->choice_bias ? mx_builder_weight(b, s->choice_bias, "", 1, 1, s->n_experts) : MX_NO_WEIGHT;
+    params.bias = choice_bias(b, s);
     const choice c = route(b, scores, &params, path);
 
     const mx_value h = s->scales_input ? combine(b, x, c.weights, part(buffer, path, "scaled")) : x;
@@ -79,7 +85,11 @@ mx_value mx_moe_mlp(mx_builder *b, mx_value x, const char *path, const mx_moe_se
     const mx_value up = expert_linear(b, h, c.ids, part(buffer, path, "switch_mlp.up_proj"), s->d_ff, s);
     const mx_value g = mx_builder_glu(b, gate, up, part(buffer, path, "switch_mlp.glu"));
     const mx_value y = expert_linear(b, g, c.ids, part(buffer, path, "switch_mlp.down_proj"), d_model, s);
-    return s->scales_input ? y : combine(b, y, c.weights, path);
+    const mx_value sum = s->scales_input ? y : combine(b, y, c.weights, path);
+    if (s->d_ff_shared == 0) {
+        return sum;
+    }
+    return mx_add(b, sum, mx_glu_mlp(b, x, part(buffer, path, "shared_experts"), s->d_ff_shared, s->has_shared_bias));
 }
 
 /* The sigmoid is that of a router with one expert, which is always chosen. */

@@ -217,6 +217,13 @@ void mx_builder_set_norm_offset(mx_builder *b, float offset)
     b->shape.norm_weight_offset = offset;
 }
 
+bool mx_builder_has_weight(mx_builder *b, const char *path)
+{
+    const char *full = mx_builder_is_ok(b) ? full_path(b, path, "") : NULL;
+    mx_weight w = {0};
+    return full && b->source.resolve(b->source.object, mx_str_from(full), &w, NULL) == MX_OK;
+}
+
 void mx_builder_set_layer(mx_builder *b, int32_t i_layer)
 {
     b->i_layer = i_layer;

@@ -64,11 +64,14 @@ typedef struct mx_attention_settings {
 
 typedef struct mx_moe_settings {
     int64_t n_experts;
-    int64_t d_ff;            /* of one expert */
-    mx_route_params route;   /* its bias is found by `choice_bias` */
-    const char *choice_bias; /* path of the bias in the choice of experts, [n_experts]; NULL: none */
+    int64_t d_ff;              /* of one expert */
+    mx_route_params route;     /* its bias is found by `choice_bias` */
+    const char *choice_bias;   /* path of the bias in the choice of experts, [n_experts]; NULL: none */
+    bool may_lack_choice_bias; /* where the checkpoint has none, there is none */
     bool has_router_bias;
     bool has_expert_bias;
+    int64_t d_ff_shared; /* columns of `<path>.shared_experts`, an MLP that every token has too; 0: there is none */
+    bool has_shared_bias;
     bool scales_input; /* the expert reads x times its weight, and its output counts as it is; route.top_k must be 1 */
 } mx_moe_settings;
 

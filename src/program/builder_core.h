@@ -46,6 +46,9 @@ void mx_builder_add_op(mx_builder *b, const mx_op *op);
 int32_t mx_builder_weight(mx_builder *b, const char *path, const char *suffix, int64_t n_experts, int64_t n_rows,
                           int64_t n_cols);
 
+/* Whether the source has the weight `<layer><path>`. */
+bool mx_builder_has_weight(mx_builder *b, const char *path);
+
 /* act(gate) * up by the shape's activation. */
 mx_value mx_builder_glu(mx_builder *b, mx_value gate, mx_value up, const char *name);
 

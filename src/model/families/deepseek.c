@@ -90,7 +90,7 @@ static mx_status deepseek_v3_read(yyjson_val *obj, mx_arena *arena, mx_model_con
 
 static void deepseek_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer)
 {
-    const mx_moe_settings moe = mx_moe_settings_of(c);
+    const mx_moe_settings moe = mx_moe_settings_of_own(c);
     mx_moe_layer(b, c, i_layer, &moe);
 }
 
@@ -104,7 +104,7 @@ static void mla_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer, 
 
 static void deepseek_v2_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer)
 {
-    const mx_moe_settings moe = mx_moe_settings_of_groups(c);
+    const mx_moe_settings moe = mx_moe_settings_of_own(c);
     mla_layer(b, c, i_layer, &moe);
 }
 
