@@ -50,7 +50,7 @@ static mx_status parse(mx_str text, const char *name, yyjson_read_flag flags, mx
 
 mx_status mx_json_parse(mx_str text, const char *name, mx_json *out, mx_error *err)
 {
-    return parse(text, name, YYJSON_READ_NOFLAG, out, err);
+    return parse(text, name, YYJSON_READ_ALLOW_INF_AND_NAN, out, err);
 }
 
 mx_status mx_json_parse_exact(mx_str text, const char *name, mx_json *out, mx_error *err)

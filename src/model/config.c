@@ -42,10 +42,10 @@ static const mx_field fields[] = {
     FIELD(F64, query_scale, "query_pre_attn_scalar", 0, CONFIG_MAX_FACTOR),
     FIELD(F64_OR_NULL, logit_softcap, "final_logit_softcapping", 0, CONFIG_MAX_FACTOR),
     FIELD(I64, n_experts, "num_experts", 1, CONFIG_MAX_EXPERTS),
-    FIELD(I64, n_experts, "num_local_experts", 1, CONFIG_MAX_EXPERTS),
+    FIELD(I64, n_experts, "num_local_experts", 0, CONFIG_MAX_EXPERTS),
     FIELD(I64, n_experts, "n_routed_experts", 1, CONFIG_MAX_EXPERTS),
     FIELD(I64, d_ff_expert, "moe_intermediate_size", 1, CONFIG_MAX_FF),
-    FIELD(I32, top_k, "num_experts_per_tok", 1, CONFIG_MAX_EXPERTS),
+    FIELD(I32, top_k, "num_experts_per_tok", 0, CONFIG_MAX_EXPERTS),
     FIELD(BOOL, normalize_top_k, "norm_topk_prob", 0, 0),
     MX_FIELD_END,
 };

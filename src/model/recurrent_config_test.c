@@ -54,6 +54,43 @@ static const published all[] = {
      "\"qwen3_5_moe_text\",\"rope_parameters\":{\"mrope_interleaved\":true,\"mrope_section\":[11,11,10],"
      "\"partial_rotary_factor\":0.25,\"rope_theta\":10000000,\"rope_type\":\"default\"}}}",
      "qwen3_5_moe", 40, 2048, 512, 248320, 256, "RRRARRRA"},
+    {"{\"model_type\":\"granitemoehybrid\",\"attention_bias\":false,\"attention_multiplier\":0.007"
+     "8125,\"embedding_multiplier\":12,\"hidden_act\":\"silu\",\"hidden_size\":1536,\"intermediate_"
+     "size\":512,\"layer_types\":[\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"attention\",\"mamba\""
+     ",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"attention\",\"mamba\""
+     ",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"attention\",\"mamba\""
+     ",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"mamba\",\"attention\",\"mamba\""
+     ",\"mamba\",\"mamba\",\"mamba\"],\"logits_scaling\":6,\"mamba_chunk_size\":256,\"mamba_conv_bias"
+     "\":true,\"mamba_d_conv\":4,\"mamba_d_head\":64,\"mamba_d_state\":128,\"mamba_expand\":2,\"mamb"
+     "a_n_groups\":1,\"mamba_n_heads\":48,\"mamba_proj_bias\":false,\"max_position_embeddings\":1"
+     "31072,\"num_attention_heads\":12,\"num_experts_per_tok\":6,\"num_hidden_layers\":40,\"num_k"
+     "ey_value_heads\":4,\"num_local_experts\":64,\"position_embedding_type\":\"nope\",\"residual_"
+     "multiplier\":0.22,\"rms_norm_eps\":1e-05,\"shared_intermediate_size\":1024,\"tie_word_embe"
+     "ddings\":true,\"vocab_size\":100352}",
+     "granitemoehybrid", 40, 1536, 1024, 100352, 128, "RRRRRARRRRRRRRRA"},
+    {"{\"model_type\":\"mamba\",\"bos_token_id\":0,\"conv_kernel\":4,\"expand\":2,\"hidden_size\":768,"
+     "\"intermediate_size\":1536,\"layer_norm_epsilon\":1e-05,\"num_hidden_layers\":24,\"state_si"
+     "ze\":16,\"time_step_rank\":48,\"use_bias\":false,\"use_conv_bias\":true,\"vocab_size\":50280}",
+     "mamba", 24, 768, 1536, 50280, 64, "rrrr"},
+    {"{\"model_type\":\"mamba2\",\"conv_kernel\":4,\"expand\":2,\"head_dim\":64,\"hidden_size\":4096,\""
+     "n_groups\":8,\"norm_before_gate\":true,\"num_heads\":128,\"num_hidden_layers\":64,\"state_si"
+     "ze\":128,\"time_step_limit\":[0.0,Infinity],\"vocab_size\":32768}",
+     "mamba2", 64, 4096, 0, 32768, 64, "rr"},
+    {"{\"model_type\":\"falcon_mamba\",\"conv_kernel\":4,\"expand\":16,\"hidden_size\":4096,\"interme"
+     "diate_size\":8192,\"mixer_rms_eps\":1e-06,\"num_hidden_layers\":64,\"state_size\":16,\"time_"
+     "step_rank\":256,\"vocab_size\":65024}",
+     "falcon_mamba", 64, 4096, 8192, 65024, 64, "rr"},
+    {"{\"model_type\":\"nemotron_h\",\"attention_head_dim\":128,\"head_dim\":128,\"hidden_size\":409"
+     "6,\"hybrid_override_pattern\":\"M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-\",\""
+     "intermediate_size\":21504,\"layer_norm_epsilon\":1e-05,\"mamba_head_dim\":64,\"mamba_num_h"
+     "eads\":128,\"mlp_hidden_act\":\"relu2\",\"n_groups\":8,\"num_attention_heads\":32,\"num_hidden"
+     "_layers\":52,\"num_key_value_heads\":8,\"ssm_state_size\":128,\"vocab_size\":131072}",
+     "nemotron_h", 52, 4096, 21504, 131072, 128, "rarararaa"},
+    {"{\"model_type\":\"jamba\",\"attn_layer_offset\":4,\"attn_layer_period\":8,\"expert_layer_offs"
+     "et\":1,\"expert_layer_period\":2,\"hidden_size\":4096,\"intermediate_size\":14336,\"mamba_d_"
+     "state\":16,\"mamba_dt_rank\":256,\"num_attention_heads\":32,\"num_experts\":16,\"num_experts"
+     "_per_tok\":2,\"num_hidden_layers\":32,\"num_key_value_heads\":8,\"vocab_size\":65536}",
+     "jamba", 32, 4096, 14336, 65536, 128, "rRrRaRrRrRrR"},
 };
 
 static void check(const published *p)

@@ -71,6 +71,30 @@ static int32_t choice_bias(mx_builder *b, const mx_moe_settings *s)
     return is_there ? mx_builder_weight(b, s->choice_bias, "", 1, 1, s->n_experts) : MX_NO_WEIGHT;
 }
 
+static mx_value gated_experts(mx_builder *b, mx_value h, mx_value ids, const char *path, int64_t n_out,
+                              const mx_moe_settings *s)
+{
+    char buffer[BLOCK_MAX_PATH];
+    const mx_value gate = expert_linear(b, h, ids, part(buffer, path, "switch_mlp.gate_proj"), s->d_ff, s);
+    const mx_value up = expert_linear(b, h, ids, part(buffer, path, "switch_mlp.up_proj"), s->d_ff, s);
+    const mx_value g = mx_builder_glu(b, gate, up, part(buffer, path, "switch_mlp.glu"));
+    return expert_linear(b, g, ids, part(buffer, path, "switch_mlp.down_proj"), n_out, s);
+}
+
+static mx_value plain_experts(mx_builder *b, mx_value h, mx_value ids, const char *path, int64_t n_out,
+                              const mx_moe_settings *s)
+{
+    char buffer[BLOCK_MAX_PATH];
+    const mx_value up = expert_linear(b, h, ids, part(buffer, path, "switch_mlp.fc1"), s->d_ff, s);
+    mx_op op = mx_builder_op(b, MX_OP_ACTIVATION);
+    op.in[0] = up;
+    op.u.glu.act = b->shape.act;
+    op.out[0] = add_value(b, mx_builder_view_value(b, up)->row_factor, s->d_ff, MX_VALUE_F32,
+                          part(buffer, path, "switch_mlp.act"));
+    mx_builder_add_op(b, &op);
+    return expert_linear(b, op.out[0], ids, part(buffer, path, "switch_mlp.fc2"), n_out, s);
+}
+
 mx_value mx_moe_mlp(mx_builder *b, mx_value x, const char *path, const mx_moe_settings *s)
 {
     char buffer[BLOCK_MAX_PATH];
@@ -81,10 +105,8 @@ mx_value mx_moe_mlp(mx_builder *b, mx_value x, const char *path, const mx_moe_se
     const choice c = route(b, scores, &params, path);
 
     const mx_value h = s->scales_input ? combine(b, x, c.weights, part(buffer, path, "scaled")) : x;
-    const mx_value gate = expert_linear(b, h, c.ids, part(buffer, path, "switch_mlp.gate_proj"), s->d_ff, s);
-    const mx_value up = expert_linear(b, h, c.ids, part(buffer, path, "switch_mlp.up_proj"), s->d_ff, s);
-    const mx_value g = mx_builder_glu(b, gate, up, part(buffer, path, "switch_mlp.glu"));
-    const mx_value y = expert_linear(b, g, c.ids, part(buffer, path, "switch_mlp.down_proj"), d_model, s);
+    const mx_value y =
+        s->is_plain ? plain_experts(b, h, c.ids, path, d_model, s) : gated_experts(b, h, c.ids, path, d_model, s);
     const mx_value sum = s->scales_input ? y : combine(b, y, c.weights, path);
     if (s->d_ff_shared == 0) {
         return sum;

@@ -72,6 +72,7 @@ typedef struct mx_moe_settings {
     bool has_expert_bias;
     int64_t d_ff_shared; /* columns of `<path>.shared_experts`, an MLP that every token has too; 0: there is none */
     bool has_shared_bias;
+    bool is_plain;     /* experts are fc2(act(fc1(x))), without a gate */
     bool scales_input; /* the expert reads x times its weight, and its output counts as it is; route.top_k must be 1 */
 } mx_moe_settings;
 
