@@ -135,6 +135,7 @@ static inline void tiny_add_all(tiny_decoder *tiny)
         {"mix.decay", 1, 1, 2},
         {"mix.out_proj", 1, TINY_MODEL, 16},
         {"mix.scan_proj", 1, TINY_MODEL, 8},
+        {"rare.scores", 1, 4, TINY_MODEL},
         {"rare.scale", 1, 1, TINY_MODEL},
         {"rare.up_proj", 1, TINY_FF, TINY_MODEL},
         {"rare.down_proj", 1, TINY_MODEL, TINY_FF},
@@ -234,9 +235,14 @@ static inline mx_value tiny_plain_attention(mx_builder *b, mx_value h, const tin
     return mx_attention(b, mx_rope(b, t, 0), &attention);
 }
 
-/* Clipped, multiplied by numbers of the model, and through a trained activation. */
+/* In two streams, clipped, multiplied by numbers of the model, and through a trained activation. */
 static inline mx_value tiny_rarities(mx_builder *b, mx_value x)
 {
+    const mx_value scores = mx_linear(b, x, "rare.scores", 4, false);
+    const mx_value mixed = mx_mix_streams(b, mx_concat(b, x, mx_cutoff(b, x, 0.5f)), scores, 2);
+    const mx_streams_params second = {.n_streams = 2, .first = 1};
+    const mx_value added = mx_add_streams(b, mixed, mx_match_rms(b, x, mx_side(b), 1e-5f), MX_NO_VALUE, second);
+    x = mx_slice(b, added, mx_columns_from(TINY_MODEL, TINY_MODEL), TINY_MODEL, "rare.stream");
     return mx_xielu_mlp(b, mx_multiply(b, mx_clip(b, x, 0.8f), "rare.scale", TINY_MODEL), "rare", TINY_FF);
 }
 
@@ -267,6 +273,7 @@ static inline mx_value tiny_build_blocks(mx_builder *b, const tiny_settings *s)
     const mx_rope_spec rope = {.rot_dim = TINY_HEAD_DIM, .inv_freq = inv_freq, .factor = 1.0f};
     (void)mx_builder_add_rope(b, &rope);
     mx_set_stream(b, mx_embed(b, "embed", s->has_caps ? 3.0f : 1.0f));
+    mx_set_side(b, mx_stream(b));
     if (s->is_like_gpt) {
         mx_set_stream(b, mx_add_positions(b, mx_stream(b), "positions", TINY_CTX));
     }

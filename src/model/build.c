@@ -52,8 +52,10 @@ static mx_value build_all(mx_builder *b, const mx_model_config *c, const mx_fami
         family->layer(b, c, i);
     }
     mx_builder_set_layer(b, -1);
-    const mx_value x = mx_gather_samples(b, mx_stream(b));
-    return build_logits(b, c, mx_norm(b, family->end ? family->end(b, c, x) : x, "norm"), has_lm_head);
+    if (family->end) {
+        family->end(b, c);
+    }
+    return build_logits(b, c, mx_norm(b, mx_gather_samples(b, mx_stream(b)), "norm"), has_lm_head);
 }
 
 mx_status mx_model_build(const mx_model_config *c, const mx_family *family, int32_t n_ctx, bool has_lm_head,

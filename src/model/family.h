@@ -97,10 +97,9 @@ struct mx_family {
     mx_layer_rule sparse;  /* NULL: no layer has experts */
     mx_layer_rule layers;  /* NULL, or anything else that differs by layer; the result is checked */
 
-    /* NULL, or what comes between the embedding and the layers, and behind the rows of the last layer that are to be
-     * sampled, before the last norm. */
+    /* NULL, or what comes between the embedding and the layers, and between the layers and the last norm. */
     void (*begin)(mx_builder *b, const mx_model_config *c);
-    mx_value (*end)(mx_builder *b, const mx_model_config *c, mx_value x);
+    void (*end)(mx_builder *b, const mx_model_config *c);
 
     /* One layer: reads mx_stream and sets it. Paths are relative to the layer. */
     void (*layer)(mx_builder *b, const mx_model_config *c, int32_t i_layer);

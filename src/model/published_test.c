@@ -116,7 +116,7 @@ static const published models[] = {
      "\"high_freq_factor\": 4.0, \"low_freq_factor\": 1.0, \"original_max_position_embeddings\": 8192,"
      "\"rope_type\": \"llama3\"}, \"rope_theta\": 1000000, \"tie_word_embeddings\": true, \"vocab_size\": 102400}",
      "exaone 30 x 2560/7168, 32 heads of 80 on 8, 0 slide by 0, rope 1000000, act 0, tied 1, eos 361"},
-    /* LGAI-EXAONE/EXAONE-4.0-32B */
+    /* LGAI-EXAONE/EXAONE-4.0-32B, shortened to four layers */
     {"{\"model_type\": \"exaone4\", \"attention_dropout\": 0.0, \"eos_token_id\": 361, \"head_dim\": 128,"
      "\"hidden_act\": \"silu\", \"hidden_size\": 5120, \"intermediate_size\": 27392, \"max_position_embeddings\": "
      "131072,"
@@ -257,7 +257,7 @@ static const published models[] = {
      "\"quantization_mode\": \"offline\"}, \"rms_norm_eps\": 1e-05, \"rope_theta\": 500000.0, "
      "\"tie_word_embeddings\": true, \"vocab_size\": 128256}",
      "bitnet 30 x 2560/6912, 20 heads of 128 on 5, 0 slide by 0, rope 500000, act 5, tied 1, eos 128001"},
-    /* google/gemma-4-E2B-it */
+    /* google/gemma-4-E2B-it, shortened to ten layers */
     {"{\"model_type\": \"gemma4\", \"eos_token_id\": [1, 106], \"tie_word_embeddings\": true, \"text_config\": {"
      "\"attention_bias\": false, \"attention_k_eq_v\": false, \"enable_moe_block\": false, "
      "\"final_logit_softcapping\": 30.0,"
@@ -291,6 +291,24 @@ static const published models[] = {
      "\"original_max_position_embeddings\": 8192, \"rope_type\": \"llama3\"}, \"rope_theta\": 12000000,"
      "\"tie_word_embeddings\": false, \"vocab_size\": 131072}",
      "apertus 32 x 4096/21504, 32 heads of 128 on 8, 0 slide by 0, rope 12000000, act 0, tied 0, eos 68 72"},
+    /* google/gemma-3n-E2B-it, shortened to ten layers */
+    {"{\"model_type\": \"gemma3n\", \"eos_token_id\": [1, 106], \"text_config\": {\"activation_sparsity_pattern\": "
+     "[0.95, 0.95,"
+     "0.95, 0.95, 0.95, 0.95, 0.95, 0.95, 0.95, 0.95], \"altup_active_idx\": 0, \"altup_coef_clip\": 120.0,"
+     "\"altup_correct_scale\": true, \"altup_lr_multiplier\": 1.0, \"altup_num_inputs\": 4, \"attention_bias\": false,"
+     "\"final_logit_softcapping\": 30.0, \"head_dim\": 256, \"hidden_activation\": \"gelu_pytorch_tanh\", "
+     "\"hidden_size\": 2048,"
+     "\"hidden_size_per_layer_input\": 256, \"intermediate_size\": [8192, 8192, 8192, 8192, 8192, 8192, 8192, 8192, "
+     "8192,"
+     "8192], \"laurel_rank\": 64, \"layer_types\": [\"sliding_attention\", \"sliding_attention\", "
+     "\"sliding_attention\","
+     "\"sliding_attention\", \"full_attention\", \"sliding_attention\", \"sliding_attention\", \"sliding_attention\","
+     "\"sliding_attention\", \"full_attention\"], \"max_position_embeddings\": 32768, \"model_type\": \"gemma3n_text\","
+     "\"num_attention_heads\": 8, \"num_hidden_layers\": 10, \"num_key_value_heads\": 2, \"num_kv_shared_layers\": 5,"
+     "\"rms_norm_eps\": 1e-06, \"rope_local_base_freq\": 10000.0, \"rope_scaling\": null, \"rope_theta\": 1000000.0,"
+     "\"sliding_window\": 512, \"vocab_size\": 262400, \"vocab_size_per_layer_input\": 262144}}",
+     "gemma3n_text 10 x 2048/16384, 8 heads of 256 on 2, 8 slide by 512, rope 1000000 and 10000, act 2, tied 1, eos 1 "
+     "106"},
 };
 
 /* One line of what was read. */

@@ -194,6 +194,14 @@ mx_value mx_add(mx_builder *b, mx_value x, mx_value y);
 mx_value mx_scale(mx_builder *b, mx_value x, float factor);
 mx_value mx_softcap(mx_builder *b, mx_value x, float factor);
 
+/* Several values side by side (blocks_streams.c): the formulas are those of ops.def. m may be MX_NO_VALUE where values
+ * are added to streams. */
+mx_value mx_cutoff(mx_builder *b, mx_value x, float n_deviations);
+mx_value mx_concat(mx_builder *b, mx_value x, mx_value y);
+mx_value mx_match_rms(mx_builder *b, mx_value x, mx_value like, float least);
+mx_value mx_mix_streams(mx_builder *b, mx_value x, mx_value m, int32_t n_streams);
+mx_value mx_add_streams(mx_builder *b, mx_value x, mx_value a, mx_value m, mx_streams_params params);
+
 /* Blocks with a state (blocks_recurrent.c) --------------------------------------------------------------------------
  */
 

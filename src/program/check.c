@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "program/check_recurrent.h"
+#include "program/check_streams.h"
 
 #define CHECK_MAX_STATE (1 << 28) /* numbers of one state of one sequence: far above any model */
 
@@ -416,6 +417,11 @@ static const op_check checks[MX_OP_COUNT] = {
     [MX_OP_CLIP] = check_unary,
     [MX_OP_MULTIPLY] = check_multiply,
     [MX_OP_XIELU] = check_xielu,
+    [MX_OP_CUTOFF] = check_unary,
+    [MX_OP_CONCAT] = mx_check_concat,
+    [MX_OP_MATCH_RMS] = check_binary,
+    [MX_OP_MIX_STREAMS] = mx_check_mix_streams,
+    [MX_OP_ADD_STREAMS] = mx_check_add_streams,
     [MX_OP_ACTIVATION] = check_unary,
     [MX_OP_GLU] = check_binary,
     [MX_OP_LINEAR] = check_linear,
@@ -443,6 +449,9 @@ static int32_t n_required_inputs(const mx_op *op)
     const bool has_optional = op->kind == MX_OP_LINEAR || op->kind == MX_OP_ATTENTION || op->kind == MX_OP_ALLREDUCE ||
                               op->kind == MX_OP_CAUSAL_CONV || op->kind == MX_OP_KV_APPEND ||
                               op->kind == MX_OP_HEAD_COLUMNS;
+    if (op->kind == MX_OP_ADD_STREAMS) {
+        return 2;
+    }
     return has_optional ? 1 : mx_op_infos[op->kind].n_in;
 }
 

@@ -132,7 +132,11 @@ static mx_status put_params(const mx_program *p, const mx_op *op, mx_buf *out, m
     case MX_OP_GLU: return mx_buf_printf(out, err, " %s", act_names[op->u.glu.act]);
     case MX_OP_SCALE:
     case MX_OP_CLIP:
+    case MX_OP_CUTOFF:
+    case MX_OP_MATCH_RMS:
     case MX_OP_SOFTCAP: return mx_buf_printf(out, err, " %g", (double)op->u.scale.factor);
+    case MX_OP_MIX_STREAMS:
+    case MX_OP_ADD_STREAMS: return mx_buf_printf(out, err, " %d streams", op->u.streams.n_streams);
     case MX_OP_ROUTE: return put_route(p, op, out, err);
     case MX_OP_ALLREDUCE:
         return mx_buf_printf(out, err, " of %d ranks%s", p->shard.n_ranks,
@@ -156,6 +160,7 @@ static mx_status put_params(const mx_program *p, const mx_op *op, mx_buf *out, m
     case MX_OP_LAYERNORM:
     case MX_OP_ADD:
     case MX_OP_HEAD_COLUMNS:
+    case MX_OP_CONCAT:
     case MX_OP_MULTIPLY:
     case MX_OP_XIELU:
     case MX_OP_EXPERT_COMBINE:

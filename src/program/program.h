@@ -102,6 +102,13 @@ typedef struct mx_xielu_params {
     int32_t alpha_p, alpha_n, beta, eps; /* weights [1] */
 } mx_xielu_params;
 
+/* A value of n_streams values side by side, each of n_cols / n_streams columns. */
+typedef struct mx_streams_params {
+    int32_t n_streams;
+    int32_t first; /* ADD_STREAMS: streams before it stay as they are */
+    float offset;  /* ADD_STREAMS: on m */
+} mx_streams_params;
+
 typedef struct mx_glu_params {
     mx_activation act;
 } mx_glu_params;
@@ -198,7 +205,8 @@ typedef struct mx_peer_params {
 
 /* Inputs and outputs by kind (LINEAR, EXPERT_LINEAR and ATTENTION above):
  *   EMBED {tokens}   ADD_POSITIONS, GATHER_ROWS, RMSNORM, LAYERNORM, SCALE, SOFTCAP, CLIP, MULTIPLY, XIELU,
- *   ACTIVATION, ROPE, SLICE {x}
+ *   CUTOFF, ACTIVATION, ROPE, SLICE {x}   CONCAT, MATCH_RMS {a, b}
+ *   MIX_STREAMS {x [T, n * d], m [T, n * n]}   ADD_STREAMS {x [T, n * d], a [T, d], m [T, n] or MX_NO_VALUE}
  *   ADD {a, b}   GLU {gate, up}   KV_APPEND {k, v; of a latent cache {k}}
  *   ROUTE {scores [T, n_experts]} -> {ids [T, top_k] i32, weights [T, top_k]}
  *   EXPERT_COMBINE {x [T * top_k, n_cols], weights [T, top_k]} -> {y [T, n_cols]}
@@ -218,6 +226,7 @@ typedef struct mx_op {
         mx_scale_params scale;
         mx_vector_params vector;
         mx_xielu_params xielu;
+        mx_streams_params streams;
         mx_glu_params glu;
         mx_linear_params linear;
         mx_rope_params rope;

@@ -419,6 +419,34 @@ MX_TEST(operations_on_values)
     rig_deinit(&r);
 }
 
+MX_TEST(operations_on_values_side_by_side)
+{
+    if (!has_gpu()) {
+        return;
+    }
+    static rig r;
+    const float *ignored;
+    rig_init(&r, 710);
+    const int64_t n = 300;
+    const mx_value a = rig_input(&r, n, &ignored);
+    const mx_value b = rig_input(&r, n, &ignored);
+    const mx_value m = rig_input(&r, 4, &ignored);
+    const mx_value w = rig_input(&r, 2, &ignored);
+    mx_value v[6];
+    for (int32_t i = 0; i < 6; i++) {
+        v[i] = rig_value(&r, MX_ROWS_TOKENS, 1, i == 2 || i == 3 || i == 4 ? 2 * n : n, MX_VALUE_F32);
+    }
+    rig_op(&r, MX_OP_MATCH_RMS, a, b, MX_NO_VALUE, v[0])->u.scale.factor = 1e-5f;
+    rig_op(&r, MX_OP_CUTOFF, b, MX_NO_VALUE, MX_NO_VALUE, v[1])->u.scale.factor = 0.4f;
+    rig_op(&r, MX_OP_CONCAT, v[0], v[1], MX_NO_VALUE, v[2]);
+    rig_op(&r, MX_OP_MIX_STREAMS, v[2], m, MX_NO_VALUE, v[3])->u.streams.n_streams = 2;
+    rig_op(&r, MX_OP_ADD_STREAMS, v[3], a, w, v[4])->u.streams = (mx_streams_params){.n_streams = 2, .offset = 1.0f};
+    rig_op(&r, MX_OP_SLICE, v[4], MX_NO_VALUE, MX_NO_VALUE, v[5])->u.slice.x =
+        (mx_columns){.first = 10, .n_group = 100, .stride = 150};
+    compare(&r, v[5], decode_and_prefill, F32_ERROR, "values side by side");
+    rig_deinit(&r);
+}
+
 static void check_routing(const mx_route_params *params, bool has_bias, uint64_t seed)
 {
     static rig r;
@@ -470,4 +498,5 @@ MX_TEST_MAIN(MX_CASE(linear_in_every_format), MX_CASE(linear_with_a_norm_and_a_g
              MX_CASE(linear_with_a_layernorm_and_an_activation), MX_CASE(linears_of_mixed_formats_share_their_input),
              MX_CASE(linear_with_few_or_odd_columns_and_with_many_rows), MX_CASE(experts_plain_and_with_a_glu),
              MX_CASE(attention_over_short_and_long_histories), MX_CASE(attention_of_few_tokens),
-             MX_CASE(operations_on_values), MX_CASE(routing_and_the_sum_of_experts))
+             MX_CASE(operations_on_values), MX_CASE(operations_on_values_side_by_side),
+             MX_CASE(routing_and_the_sum_of_experts))

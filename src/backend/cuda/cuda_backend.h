@@ -56,6 +56,12 @@ extern const mx_backend mx_backend_cuda;
     X(value_clip)              \
     X(multiply)                \
     X(xielu)                   \
+    X(slice)                   \
+    X(concat_rows)             \
+    X(match_rms)               \
+    X(cutoff)                  \
+    X(mix_streams)             \
+    X(add_streams)             \
     X(value_activation)        \
     X(value_glu)               \
     X(embed)                   \
@@ -247,6 +253,12 @@ mx_cuda_op_run mx_cuda_softcap;
 mx_cuda_op_run mx_cuda_clip;
 mx_cuda_op_run mx_cuda_multiply;
 mx_cuda_op_run mx_cuda_xielu;
+mx_cuda_op_run mx_cuda_cutoff;
+mx_cuda_op_run mx_cuda_concat;
+mx_cuda_op_run mx_cuda_match_rms;
+mx_cuda_op_run mx_cuda_mix_streams;
+mx_cuda_op_run mx_cuda_add_streams;
+mx_cuda_op_run mx_cuda_slice;
 mx_cuda_op_run mx_cuda_activation;
 mx_cuda_op_run mx_cuda_glu;
 mx_cuda_op_run mx_cuda_route_op;
