@@ -1,4 +1,4 @@
-/* options.c - the table of commands, and the parser and the help text that read options.def. */
+/* options.c - the parser and the help text that read commands.def and options.def. */
 #include "cli/options.h"
 
 #include <errno.h>
@@ -11,71 +11,23 @@
 #include "base/compiler.h"
 #include "platform/env.h"
 
-/* Places in the next table, in the order of --help; options.def says ON_<NAME> for the commands that have an option. */
+/* Places in the next table. */
 enum {
-    GENERATE,
-    TOKENIZE,
-    DETOKENIZE,
-    INSPECT,
-    DOWNLOAD,
-    LIST,
-    RM,
-    DOCTOR,
-    ARCH,
-    VERSION,
+#define MX_COMMAND(NAME, name, operands, summary, details) NAME,
+#include "cli/commands.def"
+#undef MX_COMMAND
 };
 
 static const mx_cli_command commands[] = {
-    [GENERATE] =
-        {"generate", NULL, "continue a prompt",
-         "The text goes to standard output as it is made, counts and speeds to standard error. Without -p and -f the "
-         "prompt "
-         "is read from standard input. The prompt is a user's message to the model, unless --no-chat-template is "
-         "given. "
-         "Sampling settings that are not given are what "
-         "the model's generation_config.json recommends, else temperature 0.8, top-k 40, top-p 0.95 and min-p 0.05.",
-         mx_cmd_generate},
-    [TOKENIZE] = {"tokenize", NULL, "print the token ids of a text",
-                  "The text is plain: special tokens in it are not looked for, and the tokenizer's own are put around "
-                  "it, unless "
-                  "options say otherwise. Without -p and -f it is read from standard input.",
-                  mx_cmd_tokenize},
-    [DETOKENIZE] = {"detokenize", "[ID ...]", "print the text of token ids",
-                    "Ids may be divided by white space or commas. Without any they are read from standard input.",
-                    mx_cmd_detokenize},
-    [INSPECT] = {"inspect", NULL, "show what a model directory holds", NULL, mx_cmd_inspect},
-    [DOWNLOAD] = {"download", "MODEL", "bring a model from a hub to this machine",
-                  "MODEL is owner/name, owner/name@revision, or a name alone, which stands for mlx-community/name. An "
-                  "interrupted "
-                  "download is gone on with by the same command. Variables: HF_TOKEN for private and gated models, "
-                  "HF_ENDPOINT for "
-                  "a mirror, https_proxy, SSL_CERT_FILE, MLXCEL_CACHE_DIR. Prints the model's folder.",
-                  mx_cmd_download},
-    [LIST] = {"list", NULL, "list the models on this machine",
-              "Those of the Hugging Face cache are used where they lie.", mx_cmd_list},
-    [RM] = {"rm", "MODEL ...", "remove models from this machine", "Only what `mlxcel download` brought is removed.",
-            mx_cmd_rm},
-    [DOCTOR] = {"doctor", NULL, "show what this machine offers",
-                "Names the processor, the memory, NVIDIA's driver and the GPUs that it finds, and says what is missing "
-                "where a "
-                "GPU "
-                "cannot be used.",
-                mx_cmd_doctor},
-    [ARCH] = {"arch", NULL, "list the families of models that run", NULL, mx_cmd_arch},
-    [VERSION] = {"version", NULL, "print the version", NULL, mx_cmd_version},
+#define MX_COMMAND(NAME, name, operands, summary, details) [NAME] = {#name, operands, summary, details, mx_cmd_##name},
+#include "cli/commands.def"
+#undef MX_COMMAND
 };
 
 enum {
-    ON_GENERATE = 1 << GENERATE,
-    ON_TOKENIZE = 1 << TOKENIZE,
-    ON_DETOKENIZE = 1 << DETOKENIZE,
-    ON_INSPECT = 1 << INSPECT,
-    ON_DOWNLOAD = 1 << DOWNLOAD,
-    ON_LIST = 1 << LIST,
-    ON_RM = 1 << RM,
-    ON_DOCTOR = 1 << DOCTOR,
-    ON_ARCH = 1 << ARCH,
-    ON_VERSION = 1 << VERSION,
+#define MX_COMMAND(NAME, name, operands, summary, details) ON_##NAME = 1 << (NAME),
+#include "cli/commands.def"
+#undef MX_COMMAND
     ON_MODEL = ON_GENERATE | ON_TOKENIZE | ON_DETOKENIZE | ON_INSPECT,
     ON_ALL = -1,
 };

@@ -1,4 +1,4 @@
-/* options.h - the command line: one table of options, one of commands.
+/* options.h - the command line: one table of options (options.def), one of commands (commands.def).
  *
  * cli/ holds main.c, which finds the command; one file cmd_<name>.c for each of them; options.c with the table that
  * feeds parsing, environment variables and --help; and text_io.c for prompts in and streams out. It meets the engine
@@ -108,17 +108,10 @@ typedef struct mx_cli_command {
     int (*run)(const mx_cli_options *options);
 } mx_cli_command;
 
-/* The commands, in the order in which --help lists them: cmd_generate.c and so on. */
-int mx_cmd_generate(const mx_cli_options *options);
-int mx_cmd_tokenize(const mx_cli_options *options);
-int mx_cmd_detokenize(const mx_cli_options *options);
-int mx_cmd_inspect(const mx_cli_options *options);
-int mx_cmd_arch(const mx_cli_options *options);
-int mx_cmd_download(const mx_cli_options *options);
-int mx_cmd_list(const mx_cli_options *options);
-int mx_cmd_rm(const mx_cli_options *options);
-int mx_cmd_doctor(const mx_cli_options *options);
-int mx_cmd_version(const mx_cli_options *options);
+/* mx_cmd_<name> of every command, in cmd_<name>.c. Each returns the exit code. */
+#define MX_COMMAND(NAME, name, operands, summary, details) int mx_cmd_##name(const mx_cli_options *options);
+#include "cli/commands.def"
+#undef MX_COMMAND
 
 /* The command called `name`, or NULL. */
 const mx_cli_command *mx_cli_find_command(const char *name);
