@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/engine_use.h"
 #include "cli/generate_json.h"
 #include "cli/prompt.h"
 #include "cli/sampling_options.h"
@@ -62,24 +63,6 @@ static mx_status choose_ctx(const mlxcel_model *model, const mx_cli_options *opt
     return MX_OK;
 }
 
-static double per_second(int32_t n, double seconds)
-{
-    return seconds > 0.0 ? (double)n / seconds : 0.0;
-}
-
-static void print_statistics(const mlxcel_result *r, const mlxcel_sampling *s, const char *end)
-{
-    mx_cli_note("%sprompt: %d tokens, %.1f tokens/s; generation: %d tokens", end, (int)r->n_prompt_tokens,
-                per_second(r->n_prompt_tokens, r->prompt_s), (int)r->n_new_tokens);
-    if (r->n_new_tokens > 1) {
-        mx_cli_note(", %.1f tokens/s", per_second(r->n_new_tokens - 1, r->generate_s));
-    }
-    if (s->temperature > 0.0f) {
-        mx_cli_note("; seed %llu", (unsigned long long)s->seed);
-    }
-    mx_cli_note("; %s\n", mx_cli_finish_text(r->finish));
-}
-
 /* Runs the prompt and prints what comes. Returns the exit code. */
 static int stream(mlxcel_engine *engine, const mx_cli_options *options, const mlxcel_tokens *prompt,
                   const mlxcel_sampling *sampling)
@@ -119,7 +102,7 @@ static int stream(mlxcel_engine *engine, const mx_cli_options *options, const ml
     if (st != MLXCEL_OK) {
         return mx_cli_fail_api(&err);
     }
-    print_statistics(&result, sampling, mx_console_is_terminal(MX_STDOUT) ? "\n" : "");
+    mx_cli_print_statistics(&result, sampling, mx_console_is_terminal(MX_STDOUT) ? "\n" : "");
     return result.finish == MLXCEL_FINISH_CANCELLED ? MX_EXIT_INTERRUPTED : MX_EXIT_OK;
 }
 
@@ -181,21 +164,9 @@ int mx_cmd_generate(const mx_cli_options *options)
         code = mx_cli_fail(&err);
         goto done;
     }
-    const mlxcel_engine_options engine_options = {
-        .n_struct_bytes = sizeof engine_options,
-        .n_ctx = n_ctx,
-        .n_threads = (int32_t)options->n_threads.value,
-        .device = options->device,
-        .n_draft = (int32_t)options->n_draft.value,
-    };
-    if (mlxcel_engine_open(model, &engine_options, &engine, &api) != MLXCEL_OK) {
+    if (mx_cli_open_engine(model, options, n_ctx, &engine, &api) != MLXCEL_OK) {
         code = mx_cli_fail_api(&api);
         goto done;
-    }
-    const char *why_no_gpu = "";
-    (void)mlxcel_engine_get_device(engine, &why_no_gpu);
-    if (why_no_gpu[0]) {
-        mx_cli_note("mlxcel: running on the CPU: %s\n", why_no_gpu);
     }
     code = stream(engine, options, &prompt, &sampling.settings);
 done:

@@ -28,7 +28,9 @@ enum {
 #define MX_COMMAND(NAME, name, operands, summary, details) ON_##NAME = 1 << (NAME),
 #include "cli/commands.def"
 #undef MX_COMMAND
-    ON_MODEL = ON_GENERATE | ON_TOKENIZE | ON_DETOKENIZE | ON_INSPECT,
+    ON_WRITING = ON_RUN | ON_GENERATE,
+    ON_TEXT = ON_WRITING | ON_TOKENIZE,
+    ON_MODEL = ON_RUN | ON_GENERATE | ON_TOKENIZE | ON_DETOKENIZE | ON_INSPECT,
     ON_ALL = -1,
 };
 
@@ -295,6 +297,13 @@ mx_status mx_cli_parse(const mx_cli_command *command, int argc, char *const *arg
                            command->name, argv[i], command->name);
         }
     }
+    if (command->operands && strcmp(command->operands, "[MODEL]") == 0 && out->n_operands > 0) {
+        if (out->n_operands > 1) {
+            return mx_fail(err, MX_INVALID, "%s takes one model, and %d are given", command->name,
+                           (int)out->n_operands);
+        }
+        out->model = out->operands[0];
+    }
     return out->escape ? unescape_all(arena, out, err) : MX_OK;
 }
 
@@ -362,6 +371,7 @@ static mx_status print_program_help(mx_buf *out, mx_error *err)
     }
     return mx_buf_append(out,
                          MX_STR("\n`mlxcel COMMAND --help` lists the options of a command.\n\n"
+                                "  mlxcel run Qwen3-0.6B-4bit\n"
                                 "  mlxcel generate -m Qwen3-0.6B-4bit -p \"Why is the sky blue?\" -n 100\n\n"
                                 "exit code: 0 done; 1 failed, with a sentence on standard error; 2 the command line "
                                 "is wrong;\n130 interrupted\n"),

@@ -81,6 +81,7 @@ typedef struct mx_cli_options {
     mx_cli_int n_threads;
     const char *device;
     mx_cli_int n_ctx;
+    bool show_reasoning;
     bool use_chat;
     bool parse_special;
     bool no_special;
