@@ -223,8 +223,8 @@ static mx_status press_control(mx_line_editor *e, int c, mx_line_event *event, m
 {
     switch (c) {
     case ENTER:
-    case CTRL_J:
-        if (e->is_pasting || c == CTRL_J) {
+    case CTRL_J: /* Enter that was typed before the terminal was told to send it as it is */
+        if (e->is_pasting) {
             return insert(e, MX_STR("\n"), err);
         }
         *event = MX_LINE_IS_DONE;

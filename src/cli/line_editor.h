@@ -4,8 +4,8 @@
  * text with escape sequences comes out. A line may hold line ends (Alt-Enter, or pasted text); they are shown as one
  * mark. Rows wider than the terminal are shown in part, around the cursor.
  *
- * Keys: arrows, Home, End, Delete, Backspace, Ctrl-A E B F P N H D K U W L; Enter ends the line, Alt-Enter and Ctrl-J
- * begin another one, Ctrl-C gives the line up, Ctrl-D ends the input where the line is empty.
+ * Keys: arrows, Home, End, Delete, Backspace, Ctrl-A E B F P N H D K U W L; Enter ends the line, Alt-Enter begins
+ * another one, Ctrl-C gives the line up, Ctrl-D ends the input where the line is empty.
  */
 #ifndef MX_CLI_LINE_EDITOR_H
 #define MX_CLI_LINE_EDITOR_H

@@ -69,7 +69,7 @@ MX_TEST(enter_ends_and_alt_enter_goes_on)
     mx_line_editor_init(&editor);
     mx_line_editor_begin(&editor);
     MX_CHECK(type("a\r") == MX_LINE_IS_DONE);
-    check_typed("a\x1b\rb\nc", "a\nb\nc|");
+    check_typed("a\x1b\rb\x1b\nc", "a\nb\nc|");
     check_typed("\x1b[200~a\rb\x1b[201~", "a\nb|");
     mx_line_editor_begin(&editor);
     MX_CHECK(type("a\x03") == MX_LINE_IS_GIVEN_UP);
@@ -131,7 +131,7 @@ MX_TEST(the_picture_fits_the_terminal)
     mx_line_editor_init(&editor);
     check_drawn("", 80, "\r> \x1b[K\r\x1b[2C");
     check_drawn("abc\x02", 80, "\r> abc\x1b[K\r\x1b[4C");
-    check_drawn("a\nb", 80,
+    check_drawn("a\x1b\nb", 80,
                 "\r> a\xe2\x8f\x8e"
                 "b\x1b[K\r\x1b[5C");
     check_drawn("\xe4\xb8\x96", 80, "\r> \xe4\xb8\x96\x1b[K\r\x1b[4C"); /* two columns */
