@@ -47,7 +47,7 @@ static mx_status find_stages(cutting *c)
         c->op_stages[i] = op->i_layer < 0 ? outside : stage_of_layer(c, op->i_layer);
         has_layers = has_layers || op->i_layer >= 0;
         if (c->op_stages[i] < last) {
-            return mx_fail(c->err, MX_UNSUPPORTED,
+            return mx_fail(c->err, MX_INVALID,
                            "operation %d, %s of layer %d, stands behind one of stage %d of %d: layers out of order "
                            "cannot be cut",
                            i, mx_op_infos[op->kind].name, op->i_layer, last, c->n_stages);
@@ -102,7 +102,7 @@ static mx_status find_places(cutting *c, bool is_state, int32_t n, int32_t *plac
             continue;
         }
         if (stages[*place] >= 0 && stages[*place] != c->op_stages[i]) {
-            return mx_fail(c->err, MX_UNSUPPORTED,
+            return mx_fail(c->err, MX_INVALID,
                            "operation %d, %s of layer %d, reads the cache of a layer in stage %d and is in stage %d "
                            "itself: a cache cannot be shared by stages",
                            i, mx_op_infos[op.kind].name, op.i_layer, stages[*place], c->op_stages[i]);

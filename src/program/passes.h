@@ -17,8 +17,8 @@ typedef struct mx_pass {
 
 /* Dividing a model among several executors, before any other pass has run. Both leave the program as it is and make
  * another, which borrows weight bytes alone; what cannot be divided is an error that names the operation or the tensor
- * and the numbers. MX_INVALID (no such part, or numbers that do not divide), MX_UNSUPPORTED (an operation that nobody
- * knows how to divide), MX_NO_MEMORY. *out is written on success alone. */
+ * and the numbers. MX_INVALID (no such part, numbers that do not divide, a cache that two stages would share),
+ * MX_UNSUPPORTED (an operation that nobody knows how to divide), MX_NO_MEMORY. *out is written on success alone. */
 
 /* Rank i_rank of n_ranks, each with a part of every matrix: heads, columns between products, the vocabulary of the
  * logits (shard_rules.h says how). A divided layer has two sums over the ranks; every

@@ -162,15 +162,29 @@ static mx_status part_of_heads(const mx_sharding *s, const mx_op *op, int64_t n_
 
 static mx_weight slice_of(const mx_weight *w, const mx_weight_part *part)
 {
-    return part->is_cols ? mx_weight_slice_cols(w, part->from, part->n) : mx_weight_slice_rows(w, part->from, part->n);
+    return part->kind == MX_PART_COLS ? mx_weight_slice_cols(w, part->from, part->n)
+                                      : mx_weight_slice_rows(w, part->from, part->n);
+}
+
+/* Experts [from, from + n); the list of those that are tensors of their own is `out`'s. */
+static mx_weight slice_experts(const mx_weight *w, int64_t from, int64_t n)
+{
+    const mx_weight first = mx_weight_expert(w, from);
+    mx_weight part = *w;
+    part.n_experts = n;
+    part.experts = w->experts ? w->experts + from : NULL;
+    part.data = w->experts ? NULL : first.data;
+    part.scales = w->experts ? NULL : first.scales;
+    part.biases = w->experts ? NULL : first.biases;
+    return n == 1 ? first : part;
 }
 
 /* The part as a weight; of experts, the same part of each. Only those that are tensors of their own need a list. */
 static mx_status make_part(mx_sharding *s, const mx_weight_part *part, mx_weight *out)
 {
-    const mx_weight *w = &s->in->weights[part->weight];
-    if (!w->experts) {
-        *out = slice_of(w, part);
+    const mx_weight *w = &s->out->weights[part->weight];
+    if (part->kind == MX_PART_EXPERTS || !w->experts) {
+        *out = part->kind == MX_PART_EXPERTS ? slice_experts(w, part->from, part->n) : slice_of(w, part);
         return MX_OK;
     }
     mx_weight *experts = mx_arena_array(&s->out->arena, mx_weight, w->n_experts);
@@ -199,7 +213,7 @@ static mx_status part_of_weight(mx_sharding *s, const mx_op *op, mx_weight_part 
     }
     const mx_weight *w = &s->in->weights[part.weight];
     const int64_t group = MX_MAX(w->quant.group_size, 1);
-    if (part.is_cols && (part.from % group != 0 || part.n % group != 0)) {
+    if (part.kind == MX_PART_COLS && (part.from % group != 0 || part.n % group != 0)) {
         return fail_at_op(s, op,
                           mx_fail(s->err, MX_INVALID,
                                   "tensor \"%.*s\": rank %d of %d has columns %lld to %lld, which cuts groups of %lld",
@@ -209,7 +223,7 @@ static mx_status part_of_weight(mx_sharding *s, const mx_op *op, mx_weight_part 
     const int32_t n_known = s->out->n_weights - s->in->n_weights;
     for (int32_t i = 0; i < n_known; i++) {
         const mx_weight_part *known = &s->parts[i];
-        if (known->weight == part.weight && known->is_cols == part.is_cols && known->from == part.from &&
+        if (known->weight == part.weight && known->kind == part.kind && known->from == part.from &&
             known->n == part.n) {
             *place = s->in->n_weights + i;
             return MX_OK;
@@ -345,8 +359,19 @@ static mx_status divide_norm(mx_sharding *s, const mx_op *op, mx_op *made)
 {
     const mx_layout *x = layout_of(s, op->in[0]);
     const int64_t n_group_cols = op->u.norm.n_group_cols;
-    const bool is_cut = x->kind == MX_LAYOUT_SPLIT && (x->from % n_group_cols != 0 || x->n % n_group_cols != 0);
-    return is_cut ? divide_whole(s, op, made) : divide_columns(s, op, made);
+    if (x->kind != MX_LAYOUT_SPLIT || x->from % n_group_cols != 0 || x->n % n_group_cols != 0) {
+        return divide_whole(s, op, made);
+    }
+    mx_weight_part part = {op->u.norm.weight, MX_PART_COLS, x->from, x->n};
+    if (op->u.norm.is_wide) {
+        MX_TRY(part_of_weight(s, op, part, &made->u.norm.weight));
+    } else if (mx_norm_has_group_weights(s->in, &op->u.norm, n_cols_of(s, op->in[0]) / n_group_cols)) {
+        part.kind = s->in->weights[part.weight].n_experts > 1 ? MX_PART_EXPERTS : MX_PART_ROWS;
+        part.from = x->from / n_group_cols;
+        part.n = x->n / n_group_cols;
+        MX_TRY(part_of_weight(s, op, part, &made->u.norm.weight));
+    }
+    return divide_columns(s, op, made);
 }
 
 /* This rank's rows of the weight: its columns of the output. */
@@ -368,9 +393,10 @@ static mx_status divide_by_rows(mx_sharding *s, const mx_op *op, mx_op *made)
     from *= wish->unit_cols;
     to *= wish->unit_cols;
     const mx_linear_params *lin = &op->u.linear;
-    MX_TRY(
-        part_of_weight(s, op, (mx_weight_part){lin->weights[0], false, from, to - from}, &made->u.linear.weights[0]));
-    MX_TRY(part_of_weight(s, op, (mx_weight_part){lin->biases[0], true, from, to - from}, &made->u.linear.biases[0]));
+    MX_TRY(part_of_weight(s, op, (mx_weight_part){lin->weights[0], MX_PART_ROWS, from, to - from},
+                          &made->u.linear.weights[0]));
+    MX_TRY(part_of_weight(s, op, (mx_weight_part){lin->biases[0], MX_PART_COLS, from, to - from},
+                          &made->u.linear.biases[0]));
     set_layout(s, op->out[0], MX_LAYOUT_SPLIT, from, to - from);
     return MX_OK;
 }
@@ -379,7 +405,7 @@ static mx_status divide_by_rows(mx_sharding *s, const mx_op *op, mx_op *made)
 static mx_status divide_by_columns(mx_sharding *s, const mx_op *op, mx_op *made)
 {
     const mx_layout *x = layout_of(s, op->in[0]);
-    MX_TRY(part_of_weight(s, op, (mx_weight_part){op->u.linear.weights[0], true, x->from, x->n},
+    MX_TRY(part_of_weight(s, op, (mx_weight_part){op->u.linear.weights[0], MX_PART_COLS, x->from, x->n},
                           &made->u.linear.weights[0]));
     if (s->shard.i_rank > 0) {
         made->u.linear.biases[0] = MX_NO_WEIGHT;
@@ -477,7 +503,7 @@ static mx_status divide_attention(mx_sharding *s, const mx_op *op, mx_op *made)
     MX_TRY(divide_cache(s, op, a->i_cache, &from, &n));
     MX_TRY(part_of_heads(s, op, a->n_heads, false, &from, &n));
     MX_TRY(need_heads(s, op, made, 0, from, n, cache->k_dim));
-    MX_TRY(part_of_weight(s, op, (mx_weight_part){a->sinks, true, from, n}, &made->u.attention.sinks));
+    MX_TRY(part_of_weight(s, op, (mx_weight_part){a->sinks, MX_PART_COLS, from, n}, &made->u.attention.sinks));
     made->u.attention.n_heads = (int32_t)n;
     set_layout(s, op->out[0], MX_LAYOUT_SPLIT, from * cache->v_dim, n * cache->v_dim);
     return MX_OK;

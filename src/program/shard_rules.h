@@ -35,10 +35,16 @@ typedef struct mx_split_wish {
     bool is_repeated; /* with fewer units than ranks, neighbours have the same one (key heads) */
 } mx_split_wish;
 
+typedef enum mx_part_kind {
+    MX_PART_ROWS, /* of each expert, here and below */
+    MX_PART_COLS,
+    MX_PART_EXPERTS,
+} mx_part_kind;
+
 /* A part of a weight of the undivided program, place n_weights of that program + its place in the list. */
 typedef struct mx_weight_part {
     int32_t weight;
-    bool is_cols;
+    mx_part_kind kind;
     int64_t from;
     int64_t n;
 } mx_weight_part;

@@ -184,8 +184,8 @@ done:
     return st;
 }
 
-/* Whether every rank and every stage can have its part; err says why not. */
-static bool can_divide(const mx_program *program, const run_layout *layout, mx_error *err)
+/* Whether every rank and every stage can have its part: MX_INVALID where they cannot share what err names. */
+static mx_status divide(const mx_program *program, const run_layout *layout, mx_error *err)
 {
     mx_status st = MX_OK;
     for (int32_t i = 0; i < layout->n_ranks && st == MX_OK; i++) {
@@ -198,7 +198,7 @@ static bool can_divide(const mx_program *program, const run_layout *layout, mx_e
         st = mx_pass_cut(program, i, layout->n_stages, &stage, err);
         mx_program_deinit(&stage);
     }
-    return st == MX_OK;
+    return st;
 }
 
 /* All schedules of one run in one mode. Returns the worst error; -1 where the model cannot be divided so. */
@@ -215,7 +215,10 @@ static double run_mode(const char *dir, bool without_passes, const cpu_setting *
     if (st == MX_OK && (int64_t)mx_model_view_program(model)->n_vocab * g->n_tokens != g->n_logits) {
         st = mx_fail(&err, MX_FORMAT, "golden.safetensors is not of this model");
     }
-    if (st == MX_OK && is_divided && !can_divide(mx_model_view_program(model), &mode->layout, &err)) {
+    if (st == MX_OK && is_divided) {
+        st = divide(mx_model_view_program(model), &mode->layout, &err);
+    }
+    if (st == MX_INVALID && is_divided) {
         if (!without_passes) {
             printf("%s is not divided, %s: %s\n", dir, mode->name, err.message);
         }
