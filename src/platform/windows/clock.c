@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <windows.h>
 
+#include "base/compiler.h"
+
 #define TICKS_PER_S    INT64_C(10000000) /* a FILETIME counts 100 ns */
 #define S_1601_TO_1970 INT64_C(11644473600)
 
@@ -59,5 +61,5 @@ mx_datetime mx_clock_local(int64_t unix_s)
 
 void mx_clock_sleep_ms(int64_t ms)
 {
-    Sleep((DWORD)ms);
+    Sleep((DWORD)MX_MAX(MX_MIN(ms, INT32_MAX), 0));
 }

@@ -39,7 +39,9 @@ static mx_status write_wide(HANDLE console, const char *name, mx_str bytes, mx_e
     const size_t n = wcslen(wide);
     for (size_t at = 0; at < n;) {
         DWORD n_written = 0;
-        if (!WriteConsoleW(console, wide + at, (DWORD)MX_MIN(n - at, 8192), &n_written, NULL) || n_written == 0) {
+        size_t n_part = MX_MIN(n - at, 8192);
+        n_part -= n_part < n - at && (wide[at + n_part] & 0xfc00) == 0xdc00; /* both halves of a character go at once */
+        if (!WriteConsoleW(console, wide + at, (DWORD)n_part, &n_written, NULL) || n_written == 0) {
             st = mx_fail_os(err, "write to", name);
             break;
         }
@@ -62,15 +64,6 @@ bool mx_console_is_closed(const mx_error *err)
 {
     return err->native == ERROR_BROKEN_PIPE || err->native == ERROR_NO_DATA ||
            err->native == ERROR_PIPE_NOT_CONNECTED; /* what Wine says */
-}
-
-mx_status mx_console_read_all(size_t max_bytes, mx_buf *out, mx_error *err)
-{
-    mx_buf_init(out, max_bytes);
-    if (mx_console_is_terminal(MX_STDIN)) {
-        SetConsoleCP(CP_UTF8);
-    }
-    return mx_io_read_all(handle_of(MX_STDIN), streams[MX_STDIN].name, MX_INVALID, out, err);
 }
 
 int32_t mx_console_width(mx_console_stream stream)
@@ -111,6 +104,33 @@ static bool read_unit(HANDLE handle, bool is_console, wchar_t *unit)
     const bool is_read = ReadFile(handle, &byte, 1, &n, NULL) && n == 1;
     *unit = is_read ? (wchar_t)(unsigned char)byte : 0;
     return is_read;
+}
+
+/* Not through the bytes of a code page: the console would keep it after our end, and old ones give zeros for what is
+ * not ASCII. Ctrl-Z ends the input. */
+static mx_status read_all_units(HANDLE console, mx_buf *out, mx_error *err)
+{
+    wchar_t high = 0;
+    wchar_t unit;
+    while (read_unit(console, true, &unit)) {
+        if (unit == L'\r') {
+            continue; /* each line ends with both */
+        }
+        if (out->len + 4 > out->max) {
+            return mx_fail(err, MX_INVALID, "%s: larger than the %zu bytes that are allowed", streams[MX_STDIN].name,
+                           out->max);
+        }
+        MX_TRY(append_unit(out, unit, &high, err));
+    }
+    return mx_signal_is_interrupted() ? mx_fail(err, MX_CANCELLED, "reading standard input was interrupted") : MX_OK;
+}
+
+mx_status mx_console_read_all(size_t max_bytes, mx_buf *out, mx_error *err)
+{
+    const HANDLE handle = handle_of(MX_STDIN);
+    mx_buf_init(out, max_bytes);
+    return mx_console_is_terminal(MX_STDIN) ? read_all_units(handle, out, err)
+                                            : mx_io_read_all(handle, streams[MX_STDIN].name, MX_INVALID, out, err);
 }
 
 mx_status mx_console_read_line(size_t max_bytes, mx_buf *out, bool *is_end, mx_error *err)

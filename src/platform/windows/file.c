@@ -213,8 +213,14 @@ mx_status mx_dir_list(mx_arena *arena, const char *path, const mx_str **names, s
     }
     MX_TRY_OR(done, st, mx_wide_from_path(pattern, &wide, err));
     find = FindFirstFileW(wide, &entry);
-    if (find == INVALID_HANDLE_VALUE) {
-        st = mx_fail_os(err, "open the folder", path);
+    if (find == INVALID_HANDLE_VALUE) { /* of what is there, only the root of an empty disk has no entry at all */
+        const DWORD code = GetLastError();
+        if (code != ERROR_FILE_NOT_FOUND || mx_file_kind_at(path) != MX_FILE_DIR) {
+            SetLastError(code);
+            st = mx_fail_os(err, "open the folder", path);
+        }
+        *names = NULL;
+        *n_names = 0;
         goto done;
     }
     do {

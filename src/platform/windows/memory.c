@@ -1,7 +1,10 @@
-/* memory.c - VirtualAlloc; totals, and the limit of a job object (which is how containers are limited). */
+/* memory.c - VirtualAlloc; totals, and the limit of a job object (which is how containers are limited). Blocks count
+ * against the system's commit limit as a whole, though physical memory is taken page by page. */
 #include "platform/memory.h"
 
 #include <windows.h>
+
+#include <psapi.h>
 
 #include "base/mem.h"
 
@@ -68,10 +71,22 @@ int64_t mx_memory_total(void)
     return MX_MIN(machine, job);
 }
 
+/* What this process has of its job's memory; others of the job are not seen. */
+static int64_t own_bytes(void)
+{
+    PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};
+    return K32GetProcessMemoryInfo(GetCurrentProcess(), &counters, sizeof counters) ? (int64_t)counters.PagefileUsage
+                                                                                    : 0;
+}
+
 int64_t mx_memory_available(void)
 {
     MEMORYSTATUSEX status = {.dwLength = sizeof status};
-    const int64_t machine = GlobalMemoryStatusEx(&status) ? (int64_t)status.ullAvailPhys : INT64_MAX;
-    const int64_t job = job_limit();
+    int64_t machine = INT64_MAX;
+    if (GlobalMemoryStatusEx(&status)) {
+        machine = (int64_t)MX_MIN(status.ullAvailPhys, status.ullAvailPageFile);
+    }
+    const int64_t limit = job_limit();
+    const int64_t job = limit == INT64_MAX ? limit : MX_MAX(limit - own_bytes(), 0);
     return MX_MIN(machine, job);
 }

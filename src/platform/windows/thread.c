@@ -111,7 +111,7 @@ void mx_cond_wait(mx_cond *cond, mx_mutex *mutex)
 
 void mx_cond_wait_ms(mx_cond *cond, mx_mutex *mutex, int64_t timeout_ms)
 {
-    SleepConditionVariableSRW(cond_of(cond), lock_of(mutex), (DWORD)MX_MIN(timeout_ms, INT32_MAX), 0);
+    SleepConditionVariableSRW(cond_of(cond), lock_of(mutex), (DWORD)MX_MAX(MX_MIN(timeout_ms, INT32_MAX), 0), 0);
 }
 
 void mx_cond_wake_one(mx_cond *cond)

@@ -54,11 +54,17 @@ static mx_status lengthen(const char *path, const wchar_t *plain, wchar_t **out,
     return MX_OK;
 }
 
+/* The limit is that of the absolute path: a short one may stand in a deep folder. */
+static bool is_long(const wchar_t *plain)
+{
+    return wcsncmp(plain, L"\\\\?\\", 4) != 0 && GetFullPathNameW(plain, 0, NULL, NULL) >= LONGEST_PLAIN_PATH;
+}
+
 mx_status mx_wide_from_path(const char *path, wchar_t **out, mx_error *err)
 {
     wchar_t *plain = NULL;
     MX_TRY(mx_wide_from_utf8(mx_str_from(path), &plain, err));
-    if (wcslen(plain) < LONGEST_PLAIN_PATH || wcsncmp(plain, L"\\\\?\\", 4) == 0) {
+    if (!is_long(plain)) {
         *out = plain;
         return MX_OK;
     }
