@@ -337,6 +337,7 @@ mx_status mx_tpl_hash(mx_tpl_run *run, mx_tpl_value v, uint64_t *out)
         MX_TRY(mx_tpl_enter(run));
         for (size_t i = 0; i < v.as.list->n; i++) {
             uint64_t item = 0;
+            MX_TRY(mx_tpl_steps(run, 1)); /* a tuple of itself twice, and again, has endless members */
             MX_TRY(mx_tpl_hash(run, v.as.list->items[i], &item));
             h = mix(h ^ item) + 1;
         }

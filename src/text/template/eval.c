@@ -225,6 +225,7 @@ static mx_status push_star_star(mx_tpl_run *run, const mx_tpl_node *star_star, m
         if (!mx_tpl_is_str(entry->key)) {
             return mx_tpl_fail_type(run, "keywords must be strings");
         }
+        MX_TRY(mx_tpl_steps(run, 1 + (int64_t)out->n_named / 16));
         for (size_t k = 0; k < out->n_named; k++) {
             if (mx_str_eq(names[k], mx_tpl_view(entry->key))) {
                 return mx_tpl_fail_type(run, "got multiple values for keyword argument '%.*s'", MX_STR_ARG(names[k]));

@@ -58,6 +58,7 @@ static mx_status bind_named(mx_tpl_run *run, const mx_tpl_func *func, const mx_t
         frame->slots[func->kwargs_slot] = kwargs;
     }
     for (size_t i = 0; i < args->n_named; i++) {
+        MX_TRY(mx_tpl_steps(run, 1 + func->args.n / 16));
         const int32_t slot = slot_of_name(func, args->n_pos, args->names[i]);
         if (slot >= 0) {
             frame->slots[slot] = args->named[i];

@@ -350,6 +350,12 @@ static mx_status parse_subscript(mx_tpl_parser *p, mx_tpl_node *of, mx_tpl_node 
                                   keys->as.items.n == 1 ? keys->as.items.items[0] : keys, out);
 }
 
+mx_status mx_tpl_parser_limit(mx_tpl_parser *p, int32_t n, const char *what)
+{
+    return n < MX_TPL_MAX_NAMES ? MX_OK
+                                : mx_tpl_parser_fail(p, p->token.line, "more than %d %s", MX_TPL_MAX_NAMES, what);
+}
+
 static mx_status fail_args(mx_tpl_parser *p, int32_t line)
 {
     return mx_tpl_parser_fail(p, line, "invalid syntax for function call expression");
@@ -358,6 +364,7 @@ static mx_status fail_args(mx_tpl_parser *p, int32_t line)
 static mx_status push_named(mx_tpl_parser *p, mx_tpl_node *owner, mx_tpl_call_args *args, mx_str name)
 {
     mx_tpl_node *value = NULL;
+    MX_TRY(mx_tpl_parser_limit(p, args->named.n, "named arguments of a call"));
     for (int32_t i = 0; i < args->named.n; i++) {
         if (mx_str_eq(args->names[i], name)) {
             return mx_tpl_parser_fail(p, p->token.line, "keyword argument repeated: %.*s", MX_STR_ARG(name));

@@ -26,6 +26,10 @@ typedef struct mx_tpl_parser {
 } mx_tpl_parser;
 
 mx_status mx_tpl_parser_fail(mx_tpl_parser *p, int32_t line, const char *fmt, ...) MX_PRINTF(3, 4);
+
+/* Fails where there are as many of something as may be: what is compared with all others of its kind. */
+#define MX_TPL_MAX_NAMES 1000
+mx_status mx_tpl_parser_limit(mx_tpl_parser *p, int32_t n, const char *what) MX_NODISCARD;
 mx_status mx_tpl_parser_fail_token(mx_tpl_parser *p, const char *wanted);
 mx_status mx_tpl_parser_no_memory(mx_tpl_parser *p);
 mx_status mx_tpl_parser_next(mx_tpl_parser *p) MX_NODISCARD;

@@ -91,6 +91,7 @@ static mx_status parse_signature(mx_tpl_parser *p, mx_tpl_node *node)
             MX_TRY(mx_tpl_parser_expect(p, MX_TPL_TOKEN_COMMA));
         }
         mx_tpl_node *arg = NULL;
+        MX_TRY(mx_tpl_parser_limit(p, func->args.n, "parameters of a macro"));
         MX_TRY(mx_tpl_parser_new(p, MX_TPL_NODE_NAME, p->token.line, &arg));
         MX_TRY(parse_target_name(p, &arg->as.name.name));
         for (int32_t i = 0; i < func->args.n; i++) {
@@ -313,6 +314,7 @@ static mx_status parse_block(mx_tpl_parser *p, mx_tpl_open_tag *tag, mx_tpl_node
     MX_TRY(mx_tpl_parser_skip_name(p, "scoped", &(*out)->flag));
     MX_TRY(mx_tpl_parser_skip_name(p, "required", &is_required));
     MX_TRY(new_func(p, *out, name));
+    MX_TRY(mx_tpl_parser_limit(p, p->tree->blocks.n, "blocks"));
     for (int32_t i = 0; i < p->tree->blocks.n; i++) {
         if (mx_str_eq(p->tree->blocks.items[i]->as.macro.func->name, name)) {
             return mx_tpl_parser_fail(p, (*out)->line, "block '%.*s' defined twice", MX_STR_ARG(name));

@@ -61,6 +61,41 @@ MX_TEST(as_much_nesting_as_python_takes_is_taken_and_more_refused)
     MX_CHECK_I64(render_nested("{{ -", "1", "", 5000), MX_TEMPLATE_SYNTAX);
 }
 
+/* A template of n pieces, each with its number, between `open` and `close`: "a0=1," "a1=1," ... */
+static mx_template_fault render_numbered(const char *open, const char *piece, const char *close, int n)
+{
+    mx_buf source = {.max = 1 << 20};
+    mx_buf out = {.max = 1 << 20};
+    mx_status st = mx_buf_append(&source, mx_str_from(open), &err);
+    for (int i = 0; i < n && st == MX_OK; i++) {
+        char number[16];
+        const mx_str text = mx_str_from(piece);
+        const size_t at = mx_str_find(text, MX_STR("#"), 0);
+        snprintf(number, sizeof number, "%d", i);
+        st = mx_buf_append(&source, mx_str_slice(text, 0, at), &err);
+        st = st == MX_OK ? mx_buf_append(&source, mx_str_from(number), &err) : st;
+        st = st == MX_OK ? mx_buf_append(&source, mx_str_slice(text, at + 1, text.len), &err) : st;
+    }
+    st = st == MX_OK ? mx_buf_append(&source, mx_str_from(close), &err) : st;
+    const char *text = mx_buf_view_cstr(&source);
+    const mx_template_fault fault =
+        st == MX_OK && text ? mx_render(text, NULL, NULL, &out, &err) : MX_TEMPLATE_NO_MEMORY;
+    mx_buf_deinit(&source);
+    mx_buf_deinit(&out);
+    return fault;
+}
+
+MX_TEST(a_thousand_names_are_taken_and_more_refused)
+{
+    MX_CHECK_I64(render_numbered("{{ dict(", "a#=1,", ") }}", 1000), MX_TEMPLATE_NO_FAULT);
+    MX_CHECK_I64(render_numbered("{{ dict(", "a#=1,", ") }}", 1001), MX_TEMPLATE_SYNTAX);
+    MX_CHECK(strstr(err.message, "more than 1000 named arguments of a call"));
+    MX_CHECK_I64(render_numbered("{% macro m(z", ",a#", ") %}{% endmacro %}", 1000), MX_TEMPLATE_SYNTAX);
+    MX_CHECK(strstr(err.message, "more than 1000 parameters of a macro"));
+    MX_CHECK_I64(render_numbered("", "{% block a# %}{% endblock %}", "", 1001), MX_TEMPLATE_SYNTAX);
+    MX_CHECK(strstr(err.message, "more than 1000 blocks"));
+}
+
 MX_TEST(operators_bind_as_in_jinja)
 {
     static const mx_render_check checks[] = {
@@ -90,5 +125,6 @@ MX_TEST(white_space_around_tags_goes_as_asked)
 }
 
 MX_TEST_MAIN(MX_CASE(syntax_errors_name_line_and_construct),
-             MX_CASE(as_much_nesting_as_python_takes_is_taken_and_more_refused), MX_CASE(operators_bind_as_in_jinja),
+             MX_CASE(as_much_nesting_as_python_takes_is_taken_and_more_refused),
+             MX_CASE(a_thousand_names_are_taken_and_more_refused), MX_CASE(operators_bind_as_in_jinja),
              MX_CASE(white_space_around_tags_goes_as_asked))

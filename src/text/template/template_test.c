@@ -62,6 +62,9 @@ MX_TEST(hostile_templates_end_with_an_error)
     check_limit(endless, NULL, "steps");
     check_limit("{% macro m(x) %}{{ m(x) }}{% endmacro %}{{ m(1) }}", NULL, "endless recursion");
     check_limit("{% for x in [1] recursive %}{{ loop([x]) }}{% endfor %}", NULL, "nested");
+    check_limit("{% set ns = namespace(t=(1,)) %}{% for i in range(99) %}{% set ns.t = (ns.t, ns.t) %}{% endfor %}"
+                "{{ {ns.t: 1} }}",
+                NULL, "steps");
     check_limit("{{ 'a' * 1000000000 }}", NULL, "text");
     check_limit("{{ 'ab' * 501 }}", &short_out, "1000 bytes");
     check_limit("{{ [0] * 1000000 }}", &little, "memory");
