@@ -50,10 +50,10 @@ static const cpu_setting modes[] = {
     {"cpu", "exact", MX_CPU_EXACT, MX_KV_F32, 2e-4, 1.2e-3, true, {0}},
     {"cpu", "exact, f16 cache", MX_CPU_EXACT, MX_KV_F16, 4e-4, 2.4e-3, false, {0}},
     {"cpu", "fast", MX_CPU_FAST, MX_KV_F32, 5e-2, 0.3, false, {0}},
-    {"cpu", "2 ranks", MX_CPU_REFERENCE, MX_KV_F32, 2e-6, 1e-5, true, {.n_ranks = 2, .n_stages = 1}},
+    {"cpu", "2 ranks", MX_CPU_REFERENCE, MX_KV_F32, 2e-6, 1e-5, false, {.n_ranks = 2, .n_stages = 1}},
     {"cpu", "2 ranks, exact", MX_CPU_EXACT, MX_KV_F32, 2e-4, 1.2e-3, false, {.n_ranks = 2, .n_stages = 1}},
     {"cpu", "4 ranks, exact", MX_CPU_EXACT, MX_KV_F32, 2e-4, 1.2e-3, false, {.n_ranks = 4, .n_stages = 1}},
-    {"cpu", "2 stages", MX_CPU_REFERENCE, MX_KV_F32, 2e-6, 1e-5, true, {.n_ranks = 1, .n_stages = 2}},
+    {"cpu", "2 stages", MX_CPU_REFERENCE, MX_KV_F32, 2e-6, 1e-5, false, {.n_ranks = 1, .n_stages = 2}},
     {"cpu", "2 stages of 2 ranks, exact", MX_CPU_EXACT, MX_KV_F32, 2e-4, 1.2e-3, false, {.n_ranks = 2, .n_stages = 2}},
     {"cuda", "cuda", MX_CPU_EXACT, MX_KV_F16, 1.5e-3, 9e-3, true, {0}},
 };
