@@ -30,8 +30,12 @@ extern const mx_backend mx_backend_cuda;
     X(tile_range)              \
     X(tile_pack)               \
     X(linear_input)            \
-    X(linear_few_q4)           \
-    X(linear_few_q8)           \
+    X(linear_few_q4_32)        \
+    X(linear_few_q4_64)        \
+    X(linear_few_q4_128)       \
+    X(linear_few_q8_32)        \
+    X(linear_few_q8_64)        \
+    X(linear_few_q8_128)       \
     X(linear_few_f16)          \
     X(linear_many_q4_16)       \
     X(linear_many_q4_64)       \
@@ -42,6 +46,13 @@ extern const mx_backend mx_backend_cuda;
     X(linear_many_f16_16)      \
     X(linear_many_f16_64)      \
     X(linear_many_f16_128)     \
+    X(linear_stage_q4_32)      \
+    X(linear_stage_q4_64)      \
+    X(linear_stage_q4_128)     \
+    X(linear_stage_q8_32)      \
+    X(linear_stage_q8_64)      \
+    X(linear_stage_q8_128)     \
+    X(linear_stage_f16)        \
     X(attention_prepare)       \
     X(rope)                    \
     X(attention_split_64)      \
@@ -88,8 +99,7 @@ typedef struct mx_cuda_packed {
     int32_t outputs[LINEAR_MAX_SEGMENTS]; /* place of each segment in the operation's weights */
     int32_t first_tile[LINEAR_MAX_SEGMENTS];
     int32_t n_tiles;
-    int32_t n_chunks;
-    int32_t n_groups;
+    int32_t n_chunks; /* of columns, even: two are a span */
     bool takes_turns; /* GLU: tiles of the two segments alternate */
     mx_cu_ptr tiles;  /* [n_experts, expert_tile_bytes] */
     mx_cu_ptr scales;
@@ -179,6 +189,7 @@ typedef struct mx_cuda {
     mx_cu_ptr scratch;
     mx_cu_ptr x16; /* linear_input's output, for the largest operation */
     mx_cu_ptr x_factors;
+    mx_cu_ptr staged; /* linear_stage's output, likewise */
     mx_cu_ptr q16;
     mx_cu_ptr partials;
     mx_cu_ptr counters;
@@ -229,6 +240,9 @@ int64_t mx_cuda_n_cols(const mx_cuda *cuda, mx_value value);
 
 /* A vector of the program, or 0 for MX_NO_WEIGHT. */
 mx_cu_ptr mx_cuda_vector(const mx_cuda *cuda, int32_t weight);
+
+/* Bytes of n_rows rows of x as linear_few wants them. */
+int64_t mx_cuda_staged_bytes(const mx_cuda_packed *packed, int64_t n_rows);
 
 /* Blocks that split a launch into about as much as the device runs at once. */
 int32_t mx_cuda_wanted_blocks(const mx_cuda *cuda);

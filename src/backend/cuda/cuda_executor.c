@@ -166,7 +166,7 @@ static mx_status load_kernels(mx_cuda *cuda, mx_error *err)
         MX_TRY(mx_cuda_check(&cuda->driver, api->cuModuleGetFunction(&cuda->kernels[i], cuda->module, kernel_names[i]),
                              kernel_names[i], err));
     }
-    for (int32_t i = MX_CUDA_linear_few_q4; i <= MX_CUDA_linear_many_f16_128; i++) {
+    for (int32_t i = MX_CUDA_linear_few_q4_32; i <= MX_CUDA_linear_many_f16_128; i++) {
         MX_TRY(allow_shared(cuda, i, cuda->max_shared_bytes - SHARED_STATIC, err));
     }
     for (int32_t i = MX_CUDA_attention_split_64; i <= MX_CUDA_attention_split_256; i++) {
@@ -201,13 +201,17 @@ static void place_work(mx_cuda *cuda)
 {
     int64_t n_x16 = 0;
     int64_t n_x_rows = 0;
+    int64_t n_staged = 0;
     int64_t n_q16 = 0;
     for (int32_t i = 0; i < cuda->program->n_ops; i++) {
         const mx_op *op = &cuda->program->ops[i];
         if (op->kind == MX_OP_LINEAR) {
             const int64_t n_rows = mx_cuda_max_rows(cuda, op->in[0]);
-            n_x16 = MX_MAX(n_x16, n_rows * (mx_cuda_n_cols(cuda, op->in[0]) + CHUNK_COLS));
+            n_x16 = MX_MAX(n_x16, n_rows * (mx_cuda_n_cols(cuda, op->in[0]) + SPAN_COLS));
             n_x_rows = MX_MAX(n_x_rows, n_rows);
+            for (int32_t j = 0; j < cuda->ops[i].n_packed; j++) {
+                n_staged = MX_MAX(n_staged, mx_cuda_staged_bytes(&cuda->ops[i].packed[j], FEW_ROWS));
+            }
         } else if (op->kind == MX_OP_ATTENTION) {
             const int64_t dim = padded_dim(&cuda->program->caches[op->u.attention.i_cache]);
             n_q16 = MX_MAX(n_q16, cuda->plan->max_tokens * op->u.attention.n_heads * dim);
@@ -218,6 +222,7 @@ static void place_work(mx_cuda *cuda)
     const size_t attention_partial = 16 * (MAX_HEAD_DIM + 2) * sizeof(float); /* one split's 16 queries */
     cuda->x16 = mx_cuda_take(cuda, (size_t)n_x16 * sizeof(uint16_t));
     cuda->x_factors = mx_cuda_take(cuda, (size_t)n_x_rows * sizeof(float));
+    cuda->staged = mx_cuda_take(cuda, (size_t)n_staged);
     cuda->q16 = mx_cuda_take(cuda, (size_t)n_q16 * sizeof(uint16_t));
     cuda->partials = mx_cuda_take(cuda, n_blocks * MX_MAX(linear_partial, attention_partial));
     cuda->counters = mx_cuda_take(cuda, n_blocks * sizeof(uint32_t));

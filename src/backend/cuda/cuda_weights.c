@@ -24,7 +24,7 @@ static tile_format format_of(const mx_quant *q)
     case MX_QUANT_NVFP4:
     case MX_QUANT_MXFP8: break;
     }
-    return (tile_format){TILE_F16, CHUNK_COLS};
+    return (tile_format){TILE_F16, SPAN_COLS};
 }
 
 static int64_t chunk_bytes(int32_t kind)
@@ -87,8 +87,7 @@ static raw_matrix raw_of(const mx_weight *w, mx_cu_ptr at)
 static void place_packed(mx_cuda *cuda, const mx_op *op, mx_cuda_packed *packed)
 {
     const mx_weight *first = &cuda->program->weights[op->u.linear.weights[packed->outputs[0]]];
-    packed->n_chunks = (int32_t)((first->n_cols + CHUNK_COLS - 1) / CHUNK_COLS);
-    packed->n_groups = (packed->n_chunks * CHUNK_COLS + packed->group - 1) / packed->group;
+    packed->n_chunks = (int32_t)((first->n_cols + SPAN_COLS - 1) / SPAN_COLS * (SPAN_COLS / CHUNK_COLS));
     packed->n_tiles = 0;
     packed->n_experts = (int32_t)first->n_experts;
     for (int32_t i = 0; i < packed->n_segments; i++) {
@@ -96,7 +95,8 @@ static void place_packed(mx_cuda *cuda, const mx_op *op, mx_cuda_packed *packed)
         packed->n_tiles += count_tiles(&cuda->program->weights[op->u.linear.weights[packed->outputs[i]]]);
     }
     packed->expert_tile_bytes = (int64_t)packed->n_tiles * packed->n_chunks * chunk_bytes(packed->kind);
-    packed->expert_scale_words = packed->kind == TILE_F16 ? 0 : (int64_t)packed->n_tiles * packed->n_groups * 16;
+    packed->expert_scale_words =
+        packed->kind == TILE_F16 ? 0 : (int64_t)packed->n_tiles * (packed->n_chunks * CHUNK_COLS / packed->group) * 16;
     packed->tiles = mx_cuda_take(cuda, (size_t)(first->n_experts * packed->expert_tile_bytes));
     packed->scales = mx_cuda_take(cuda, (size_t)(first->n_experts * packed->expert_scale_words) * 4);
     packed->factors = mx_cuda_take(cuda, (size_t)(first->n_experts * packed->n_segments) * sizeof(float));
@@ -113,7 +113,7 @@ static void place_linear(mx_cuda *cuda, const mx_op *op, mx_cuda_op_data *data)
         if (p->has_glu) {
             const tile_format other = format_of(&cuda->program->weights[p->weights[1 - i]].quant);
             if (other.kind != format.kind || other.group != format.group) {
-                format = (tile_format){TILE_F16, CHUNK_COLS};
+                format = (tile_format){TILE_F16, SPAN_COLS};
             }
         }
         mx_cuda_packed *last = data->n_packed ? &data->packed[data->n_packed - 1] : NULL;
@@ -252,7 +252,6 @@ static mx_status pack_matrix(mx_cuda *cuda, const mx_cuda_packed *packed, int32_
         .tile_step = packed->takes_turns ? 2 : 1,
         .n_tiles = count_tiles(w),
         .n_chunks = packed->n_chunks,
-        .n_groups = packed->n_groups,
         .group = packed->group,
     };
     return mx_cuda_launch(cuda, MX_CUDA_tile_pack,

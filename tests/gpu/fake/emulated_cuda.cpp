@@ -135,7 +135,8 @@ struct kernel_entry {
 #define K(name, type) {#name, [](void *p) { name(*(const type *)p); }, sizeof(type)}
 const kernel_entry kernels[] = {
     K(tile_range, tile_range_params), K(tile_pack, tile_pack_params), K(linear_input, linear_input_params),
-    K(linear_few_q4, linear_params), K(linear_few_q8, linear_params), K(linear_few_f16, linear_params),
+#define FEW(name) K(linear_few_##name, linear_params), K(linear_stage_##name, linear_params)
+    FEW(q4_32), FEW(q4_64), FEW(q4_128), FEW(q8_32), FEW(q8_64), FEW(q8_128), FEW(f16),
     K(linear_many_q4_16, linear_params), K(linear_many_q4_64, linear_params), K(linear_many_q4_128, linear_params),
     K(linear_many_q8_16, linear_params), K(linear_many_q8_64, linear_params), K(linear_many_q8_128, linear_params),
     K(linear_many_f16_16, linear_params), K(linear_many_f16_64, linear_params), K(linear_many_f16_128, linear_params),

@@ -23,6 +23,9 @@ struct uint2 {
 struct uint4 {
     uint32_t x, y, z, w;
 };
+struct float2 {
+    float x, y;
+};
 struct float4 {
     float x, y, z, w;
 };
@@ -206,6 +209,19 @@ inline void mma_f16(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
     emu_warp_done();
 }
 
+inline void mma_f16_first(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
+{
+    c[0] = c[1] = c[2] = c[3] = 0.0f;
+    mma_f16(c, a, b0, b1);
+}
+inline uint32_t warp_max_bits(uint32_t v)
+{
+    for (int i = 16; i > 0; i /= 2) {
+        const uint32_t other = __shfl_xor_sync(0xffffffffu, v, i);
+        v = other > v ? other : v;
+    }
+    return v;
+}
 inline uint4 load_once(const void *ptr)
 {
     return *(const uint4 *)ptr;
@@ -217,6 +233,13 @@ inline void copy_async(void *shared, const void *global, bool is_there)
     } else {
         memset(shared, 0, 16);
     }
+}
+inline void copy_async_8(void *shared, const void *global)
+{
+    memcpy(shared, global, 8);
+}
+inline void expect_line(const void *)
+{
 }
 inline void copy_commit()
 {

@@ -10,7 +10,7 @@
  * the product with the values. Keys and values go from memory to the products with one 16-byte load for two products
  * and no shared memory. Roofline  splits: 4 * dim bytes a position and kv head at the memory's speed.
  */
-#include "backend/cuda/kernels/attention.params.h"
+#include "backend/cuda/kernels/attention_heads.cuh"
 #include "backend/cuda/kernels/device.cuh"
 
 enum { ATTENTION_WARPS = 4, QUERY_ROWS = 16, QUERY_TILE_TOKENS = 64 };
@@ -28,10 +28,11 @@ template <int DIM> struct warp_queries {
     int32_t last[2];
 };
 
-/* rows: index into [token of the sequence][head of the group], -1: no query. */
+/* rows: index into [token of the sequence][head of the group], -1: no query. q_shared: the block's queries [row][DIM]
+ * in shared memory, or null. */
 template <int DIM>
 __device__ __forceinline__ void open_queries(warp_queries<DIM> *w, const attention_params *p, int32_t first_token,
-                                             int32_t kv_head, const int32_t rows[2])
+                                             int32_t kv_head, const int32_t rows[2], const uint16_t *q_shared)
 {
     const int32_t c = threadIdx.x % 4;
     const int32_t n_group = p->n_heads / p->n_kv_heads;
@@ -40,9 +41,12 @@ __device__ __forceinline__ void open_queries(warp_queries<DIM> *w, const attenti
     for (int r = 0; r < 2; r++) {
         const int64_t token = first_token + rows[r] / n_group;
         const uint16_t *q = p->q16 + (token * p->n_heads + kv_head * n_group + rows[r] % n_group) * DIM + 8 * c;
+        const uint16_t *near = q_shared + (threadIdx.x % 32 / 4 + 8 * r) * DIM + 8 * c;
 #pragma unroll
         for (int j = 0; j < DIM / 32; j++) {
-            const uint4 v = rows[r] >= 0 ? __ldcg((const uint4 *)(q + 32 * j)) : zero;
+            const uint4 v = rows[r] < 0   ? zero
+                            : q_shared ? *(const uint4 *)(near + 32 * j)
+                                       : __ldcg((const uint4 *)(q + 32 * j));
             w->q[2 * j][r] = v.x;
             w->q[2 * j][2 + r] = v.y;
             w->q[2 * j + 1][r] = v.z;
@@ -213,12 +217,45 @@ template <int DIM> __device__ __forceinline__ void leave_part(const warp_queries
     }
 }
 
+/* A sequence's page of keys and values on its way to the second cache. */
+template <int DIM>
+__device__ __forceinline__ void expect_page(const attention_params *p, int64_t page, int32_t kv_head)
+{
+    const int64_t block = (page * p->n_kv_heads + kv_head) * PAGE_TOKENS * DIM;
+    for (int32_t i = threadIdx.x % 32; i < PAGE_TOKENS * DIM / 64; i += 32) {
+        expect_line(p->keys + block + 64 * i);
+        expect_line(p->values + block + 64 * i);
+    }
+}
+
+/* The block's queries into shared memory; where it has the last page, the new key and value into the cache, in the page
+ * that begins at `block`. */
+template <int DIM>
+__device__ __forceinline__ void prepare_heads(const attention_prepare_params *p, const head_tables *tables,
+                                              uint16_t *q_shared, int32_t token, int32_t first_head, int32_t n_rows,
+                                              int32_t kv_head, bool has_last_page, int64_t block, int32_t slot)
+{
+    __shared__ float heads[ATTENTION_WARPS][HEAD_MAX];
+    const int32_t warp = threadIdx.x / 32;
+    for (int32_t i = warp; i < n_rows + (has_last_page ? 2 : 0); i += ATTENTION_WARPS) {
+        if (i < n_rows) {
+            prepare_query(p, tables, q_shared + i * DIM, heads[warp], token, first_head + i);
+        } else if (i == n_rows) {
+            append_key(p, tables, block, heads[warp], token, kv_head, slot);
+        } else {
+            append_value(p, block, token, kv_head, slot);
+        }
+    }
+    __syncthreads(); /* queries, key and value are there */
+}
+
 template <int DIM> __device__ __forceinline__ void attention_split(const attention_params *p)
 {
     MX_DYNAMIC_SHARED(float, parts); /* [ATTENTION_WARPS][QUERY_ROWS][DIM + 2] */
+    __shared__ uint4 q_shared[QUERY_ROWS * DIM / 8];
+    __shared__ head_tables tables;
     __shared__ uint32_t before;
     let_next_start();
-    wait_for_previous();
     const int32_t seq = blockIdx.x;
     const int32_t kv_head = blockIdx.y / p->n_row_tiles;
     const int32_t first_row = blockIdx.y % p->n_row_tiles * QUERY_ROWS;
@@ -231,8 +268,6 @@ template <int DIM> __device__ __forceinline__ void attention_split(const attenti
     const int32_t g = threadIdx.x % 32 / 4;
     const int32_t warp = threadIdx.x / 32;
     const int32_t rows[2] = {g < n_rows ? first_row + g : -1, g + 8 < n_rows ? first_row + g + 8 : -1};
-    warp_queries<DIM> w;
-    open_queries<DIM>(&w, p, first_token, kv_head, rows);
 
     const int32_t low = p->step.positions[first_token + first_row / n_group];
     const int32_t high = p->step.positions[first_token + (first_row + n_rows - 1) / n_group];
@@ -242,6 +277,24 @@ template <int DIM> __device__ __forceinline__ void attention_split(const attenti
     const int32_t from = first_page + (int32_t)blockIdx.z * per_split;
     const int32_t to = min(from + per_split, first_page + n_pages);
     const int32_t *pages = p->step.page_table + (int64_t)seq * p->step.header->n_page_cols;
+    if (from + warp < to) { /* the batch was there before the step, and so was all of the cache but its new positions */
+        expect_page<DIM>(p, pages[from + warp], kv_head);
+    }
+    uint16_t *near = 0;
+    if (p->has_prepare) {
+        const int32_t last = high / PAGE_TOKENS;
+        const int64_t block = ((int64_t)pages[last] * p->n_kv_heads + kv_head) * PAGE_TOKENS * DIM;
+        near = (uint16_t *)q_shared;
+        fill_tables(&p->prepare, &tables, high);
+        __syncthreads(); /* the tables are there */
+        wait_for_previous();
+        prepare_heads<DIM>(&p->prepare, &tables, near, first_token, kv_head * n_group + first_row, n_rows, kv_head,
+                           from <= last && last < to, block, high % PAGE_TOKENS);
+    } else {
+        wait_for_previous();
+    }
+    warp_queries<DIM> w;
+    open_queries<DIM>(&w, p, first_token, kv_head, rows, near);
     for (int32_t i = from + warp; i < to; i += ATTENTION_WARPS) {
         attend_page<DIM>(&w, p, pages[i], kv_head, i * PAGE_TOKENS);
     }
@@ -303,7 +356,7 @@ template <int DIM> __device__ __forceinline__ void attention_tiles(const attenti
     const int32_t c = threadIdx.x % 4;
     const int32_t rows[2] = {g < n_rows ? first_row + g : -1, g + 8 < n_rows ? first_row + g + 8 : -1};
     warp_queries<DIM> w;
-    open_queries<DIM>(&w, p, first_token, kv_head, rows);
+    open_queries<DIM>(&w, p, first_token, kv_head, rows, 0);
     const int32_t low = p->step.positions[first_token + first_row / n_group];
     const int32_t high = p->step.positions[first_token + (first_row + n_rows - 1) / n_group];
     const int32_t *pages = p->step.page_table + (int64_t)seq * p->step.header->n_page_cols;

@@ -6,6 +6,7 @@
  *
  * attention_prepare normalises and rotates heads, appends keys and values, and leaves queries in f16. attention_split
  * (few queries: the positions are split over blocks) and attention_tiles (many: blocks take 64 queries) read them.
+ * Where every sequence has one token, attention_split does for itself what attention_prepare does.
  */
 #ifndef MX_CUDA_ATTENTION_PARAMS_H
 #define MX_CUDA_ATTENTION_PARAMS_H
@@ -63,7 +64,8 @@ typedef struct attention_params {
     MX_DEVPTR(float) y;           /* [n_tokens, n_heads, v_dim] */
     MX_DEVPTR(float)
     partials; /* attention_split: [block x, block y, split][16][dim + 2]: sums, then largest and total */
-    MX_DEVPTR(uint32_t) counters; /* attention_split: [block x, block y], zeros before and after */
+    MX_DEVPTR(uint32_t) counters;     /* attention_split: [block x, block y], zeros before and after */
+    attention_prepare_params prepare; /* attention_split, has_prepare: every sequence has one token */
     int32_t n_heads;
     int32_t n_kv_heads;
     int32_t v_dim;
@@ -71,9 +73,9 @@ typedef struct attention_params {
     int32_t window;      /* 0: all */
     float scale;
     float softcap; /* 0: none */
-    int32_t reserved;
+    int32_t has_prepare;
 } attention_params;
-MX_PARAMS_SIZE(attention_params, 136);
+MX_PARAMS_SIZE(attention_params, 320);
 
 /* y = x with the first rot_dim columns of each head rotated. */
 typedef struct rope_params {

@@ -26,6 +26,14 @@ __device__ __forceinline__ void mma_f16(float c[4], const uint32_t a[4], uint32_
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+/* The same without a sum to start from. */
+__device__ __forceinline__ void mma_f16_first(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%10,%10,%10};"
+                 : "=f"(c[0]), "=f"(c[1]), "=f"(c[2]), "=f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(0.0f));
+}
+
 /* Pairs of f16 in 32 bits, the lower half first. */
 __device__ __forceinline__ uint32_t h2_sub(uint32_t a, uint32_t b)
 {
@@ -71,11 +79,23 @@ __device__ __forceinline__ uint4 load_once(const void *ptr)
     return v;
 }
 
+/* Asks for 128 bytes to be brought to the second cache. */
+__device__ __forceinline__ void expect_line(const void *ptr)
+{
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(ptr));
+}
+
 /* Copies 16 bytes to shared memory without waiting; zeros where `is_there` is false. */
 __device__ __forceinline__ void copy_async(void *shared, const void *global, bool is_there)
 {
     const uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(is_there ? 16 : 0) : "memory");
+}
+
+__device__ __forceinline__ void copy_async_8(void *shared, const void *global)
+{
+    const uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(global) : "memory");
 }
 
 __device__ __forceinline__ void copy_commit()
@@ -103,6 +123,12 @@ __device__ __forceinline__ void wait_for_previous()
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+}
+
+/* The largest of the warp's numbers; of floats without a sign, their bits have the same order. */
+__device__ __forceinline__ uint32_t warp_max_bits(uint32_t v)
+{
+    return __reduce_max_sync(0xffffffffu, v);
 }
 
 /* Adds 1 to a counter that blocks share, after this thread's earlier writes, and before its later reads. */

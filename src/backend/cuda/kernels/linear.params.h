@@ -4,15 +4,24 @@
  * Weights of one tile format that share x are one packed matrix (tiles.params.h): segment i has its own run of tiles.
  * With a GLU the two segments take turns, tile by tile. A launch computes all segments of one packed matrix.
  *
- * x goes into the products as f16, each row scaled so that its largest element is near 2^14; a row's factor undoes that
- * and holds the norm's 1 / rms besides. Sums are in f32.
+ * x goes into the products as f16, scaled by powers of two so that the largest element of a row (linear_many), or of a
+ * span of a row (linear_few), is near 2^14; factors undo that. Sums are in f32.
  */
 #ifndef MX_CUDA_LINEAR_PARAMS_H
 #define MX_CUDA_LINEAR_PARAMS_H
 
 #include "backend/cuda/kernels/params.h"
+#include "backend/cuda/kernels/tiles.params.h"
 
 enum { LINEAR_MAX_SEGMENTS = 4 };
+
+/* linear_few: rows of x at most, a block's warps; a slot of a warp's ring, how many there are, and what else the block
+ * has of shared memory before the staged rows: { FEW_ROWS factors | [unit][FEW_ROWS] x {sum of x, factor} | f16 rows of
+ * n_padded + 32 }. A unit is a group of columns, or a span for TILE_F16. */
+enum { FEW_ROWS = 8, FEW_WARPS_SHIFT = 4, FEW_WARPS = 1 << FEW_WARPS_SHIFT, FEW_THREADS = 32 * FEW_WARPS };
+#define FEW_SLOT_BYTES(kind, n_groups) ((kind) == TILE_F16 ? 4096 : ((kind) == TILE_Q4 ? 1024 : 2048) + 64 * (n_groups))
+#define FEW_SLOTS(kind)                ((kind) == TILE_Q4 ? 4 : (kind) == TILE_Q8 ? 3 : 2)
+#define FEW_SUM_FLOATS                 (2 * FEW_WARPS * TILE_ROWS * FEW_ROWS + FEW_WARPS + 2 * LINEAR_MAX_SEGMENTS)
 
 /* x16[r,k] = f16(x[r,k] * w[k] * s_r),  factors[r] = 1 / s_r / sqrt(mean(x[r,:]^2) + eps); without a norm the second
  * factor of each is 1. Of a layer norm (is_centered) x16 holds all: the normalised x, its bias included, times s_r.
@@ -42,23 +51,26 @@ typedef struct linear_segment {
 MX_PARAMS_SIZE(linear_segment, 32);
 
 typedef struct linear_params {
-    MX_DEVPTR(const float) x;       /* linear_few: [n_x_rows, n_cols], or null: x16 and factors are read */
-    MX_DEVPTR(const float) norm;    /* linear_few: [n_cols] or null */
-    MX_DEVPTR(const uint16_t) x16;  /* [n_x_rows, n_padded] */
-    MX_DEVPTR(const float) factors; /* [n_x_rows] */
+    MX_DEVPTR(const float) x;         /* linear_few: [n_x_rows, n_cols] */
+    MX_DEVPTR(const float) norm;      /* linear_few: [n_cols] or null */
+    MX_DEVPTR(const float) norm_bias; /* linear_stage: of a layer norm, or null */
+    MX_DEVPTR(const uint16_t) x16;    /* linear_many: [n_x_rows, n_padded] */
+    MX_DEVPTR(const float) factors;   /* linear_many: [n_x_rows] */
     MX_DEVPTR(const uint8_t) tiles;
     MX_DEVPTR(const uint32_t) scales;
     MX_DEVPTR(const float) residual; /* [n_rows of y, n_rows of segment 0] or null */
     MX_DEVPTR(float) partials;       /* linear_many, split: [tile of y, split, tile's elements] */
     MX_DEVPTR(uint32_t) counters;    /* linear_many, split: [tile of y], zeros before and after */
     MX_DEVPTR(const int32_t) ids;    /* experts: [n_tokens, top_k], or null */
+    MX_DEVPTR(float) staged;         /* linear_few: rows as linear_stage leaves them */
     linear_segment segments[LINEAR_MAX_SEGMENTS];
     int64_t expert_tile_bytes; /* from one expert's tiles and scales to the next's */
     int64_t expert_scale_words;
     int32_t n_x_rows; /* of this launch; linear_few with experts: 1 */
     int32_t n_cols;
     int32_t n_padded; /* n_chunks * 64 */
-    int32_t n_chunks;
+    int32_t n_chunks; /* even */
+    int32_t n_spans;
     int32_t n_tiles;
     int32_t n_groups; /* of columns */
     int32_t group;    /* columns: 32, 64 or 128 */
@@ -68,10 +80,13 @@ typedef struct linear_params {
     int32_t has_norm;
     float eps;
     float weight_offset;
-    int32_t n_warps_a_tile; /* linear_few: 1, 2, 4 or 8 warps share a tile's columns; at most 4 with a GLU */
-    int32_t top_k;          /* experts */
-    int32_t is_x_by_slot;   /* experts: row of x is the slot t * top_k + j, else the token t */
+    int32_t share_shift; /* linear_few: 2^n warps share a tile's columns; at most half of a block's with a GLU */
+    int32_t is_staged;   /* linear_few: x is in `staged`, else each block stages its one row (no layer norm) */
+    int32_t staged_bytes;
+    int32_t top_k;        /* experts */
+    int32_t is_x_by_slot; /* experts: row of x is the slot t * top_k + j, else the token t */
+    int32_t is_centered;  /* linear_stage: the norm is a layer norm */
 } linear_params;
-MX_PARAMS_SIZE(linear_params, 288);
+MX_PARAMS_SIZE(linear_params, 320);
 
 #endif

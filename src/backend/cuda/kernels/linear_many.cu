@@ -36,14 +36,16 @@ __device__ __forceinline__ void fetch_weights(const linear_params *p, uint8_t *s
         copy_async(stage + 16 * i, p->tiles + at + 16 * (i % (S::CHUNK_BYTES / 16)), is_in);
     }
     if (KIND != TILE_F16) {
-        const int32_t n_pieces = p->group == 32 ? 8 : 4; /* of 16 bytes: two rows g */
+        /* Of 8 bytes: row pair g of a group. [tile][group in the chunk][g] in the stage. */
+        const int32_t n_groups = p->group == 32 ? 2 : 1;
         const int i = threadIdx.x;
-        if (i < MANY_TILES * n_pieces) {
-            const int32_t tile = first_tile + i / n_pieces;
-            const bool is_in = is_there && tile < p->n_tiles;
-            const int64_t at = is_in ? ((int64_t)tile * p->n_groups + chunk * CHUNK_COLS / p->group) * 16 : 0;
-            copy_async(stage + S::TILE_BYTES + i / n_pieces * 128 + i % n_pieces * 16,
-                       p->scales + at + i % n_pieces * 4, is_in);
+        if (i < MANY_TILES * 8 * n_groups) {
+            const int32_t tile = first_tile + i / 8 / n_groups;
+            const int32_t in_span = SPAN_COLS / p->group;
+            const int32_t at_group = chunk % 2 * CHUNK_COLS / p->group + i / 8 % n_groups;
+            const int64_t span = is_there && tile < p->n_tiles ? (int64_t)tile * p->n_spans + chunk / 2 : 0;
+            copy_async_8(stage + S::TILE_BYTES + i / 8 / n_groups * 128 + i / 8 % n_groups * 64 + i % 8 * 8,
+                         p->scales + ((span * 8 + i % 8) * in_span + at_group) * 2);
         }
     }
 }
@@ -140,6 +142,7 @@ __device__ __forceinline__ void store_sums(const linear_params *p, const float a
 {
     const int32_t lane = threadIdx.x % 32;
     const output_place places[2] = {place_of_tile(p, first_tile), place_of_tile(p, first_tile + 1)};
+    const float f[2] = {*p->segments[places[0].i_segment].factor, *p->segments[places[1].i_segment].factor};
 #pragma unroll
     for (int t = 0; t < NT; t++) {
 #pragma unroll
@@ -149,11 +152,11 @@ __device__ __forceinline__ void store_sums(const linear_params *p, const float a
             if (r < p->n_x_rows && first_tile < p->n_tiles) {
                 const float row_factor = __ldcg(p->factors + r);
                 if (p->has_glu) {
-                    store_glu(p, 0, places[0].row + n, r, acc[0][t][i], acc[1][t][i], row_factor);
+                    store_glu(p, 0, places[0].row + n, r, acc[0][t][i] * f[0], acc[1][t][i] * f[1], row_factor);
                 } else {
-                    store_plain(p, places[0], 0, places[0].row + n, r, acc[0][t][i], row_factor);
-                    if (first_tile + 1 < p->n_tiles) {
-                        store_plain(p, places[1], 0, places[1].row + n, r, acc[1][t][i], row_factor);
+                    for (int m = 0; m < 2 && first_tile + m < p->n_tiles; m++) {
+                        store_plain(p, places[m], 0, places[m].row + n, r, acc[m][t][i] * f[m], row_factor,
+                                    load_residual(p, places[m], places[m].row + n, r));
                     }
                 }
             }

@@ -29,26 +29,30 @@ __device__ __forceinline__ output_place place_of_tile(const linear_params *p, in
     return place;
 }
 
-/* sum * factors + bias for one element; `row_factor` is the one of x's row. */
+/* sum * row_factor + bias for one element; the matrix's factor is in the sum, `row_factor` is the one of x's row. */
 __device__ __forceinline__ float finished_sum(const linear_params *p, int32_t i_segment, int32_t expert, int32_t n,
                                               float sum, float row_factor)
 {
     const linear_segment *s = &p->segments[i_segment];
-    const float y = sum * (s->factor[expert] * row_factor);
+    const float y = sum * row_factor;
     return s->bias ? y + s->bias[(int64_t)expert * s->n_rows + n] : y;
+}
+
+/* What is added to element n of row r; 0 without a residual, and past the end. */
+__device__ __forceinline__ float load_residual(const linear_params *p, output_place place, int32_t n, int64_t r)
+{
+    const linear_segment *s = &p->segments[place.i_segment];
+    return p->residual && n < s->n_rows ? load_f32(p->residual + r * s->n_rows + n) : 0.0f;
 }
 
 /* Element n of row r, without a GLU. */
 __device__ __forceinline__ void store_plain(const linear_params *p, output_place place, int32_t expert, int32_t n,
-                                            int64_t r, float sum, float row_factor)
+                                            int64_t r, float sum, float row_factor, float residual)
 {
     const linear_segment *s = &p->segments[place.i_segment];
     if (n < s->n_rows) {
-        float y = activate(finished_sum(p, place.i_segment, expert, n, sum, row_factor), p->act);
-        if (p->residual) {
-            y += load_f32(p->residual + r * s->n_rows + n);
-        }
-        s->y[r * s->n_rows + n] = y;
+        s->y[r * s->n_rows + n] =
+            activate(finished_sum(p, place.i_segment, expert, n, sum, row_factor), p->act) + residual;
     }
 }
 

@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(32) tile_pack(const __grid_constant
                 for (int32_t w = 0; w < 2; w++) {
                     uint32_t word = 0;
                     for (int32_t i = 0; i < 4; i++) {
-                        word |= tile_code(m, r, col + 4 * w + i) << 8 * i;
+                        word |= tile_code(m, r, col + 4 * w + i) << 8 * (i / 2 + i % 2 * 2);
                     }
                     ((uint32_t *)(p.tiles + chunk * 1024 + 512 * b))[threadIdx.x * 4 + 2 * h + w] = word;
                 }
@@ -110,7 +110,9 @@ extern "C" __global__ void __launch_bounds__(32) tile_pack(const __grid_constant
     if (p.kind != TILE_F16 && c == 0) {
         for (int32_t col = blockIdx.x * CHUNK_COLS; col < ((int32_t)blockIdx.x + 1) * CHUNK_COLS; col += 32) {
             if (col % p.group == 0) {
-                uint32_t *to = p.scales + ((tile * p.n_groups + col / p.group) * 8 + g) * 2;
+                const int32_t n_groups = SPAN_COLS / p.group;
+                const int64_t span = tile * (p.n_chunks / 2) + col / SPAN_COLS;
+                uint32_t *to = p.scales + ((span * 8 + g) * n_groups + col % SPAN_COLS / p.group) * 2;
                 to[0] = tile_scale(m, factor, row, col);
                 to[1] = tile_scale(m, factor, row + 8, col);
             }

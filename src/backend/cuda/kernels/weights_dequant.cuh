@@ -41,9 +41,37 @@ __device__ __forceinline__ void dequant_q8(uint32_t a[2][4], uint4 w, uint2 s)
 #pragma unroll
         for (int r = 0; r < 2; r++) {
             a[i / 2][2 * (i % 2) + r] =
-                weight_pair(bytes_of(words[r][i / 2], 0x64, i % 2 ? 0x4342 : 0x4140), scale[r], bias[r]);
+                weight_pair(bytes_of(words[r][i / 2], 0x64, i % 2 ? 0x4341 : 0x4240), scale[r], bias[r]);
         }
     }
+}
+
+/* Codes alone, each times 2^-24: the numbers of an f16 without exponent bits. Codes of 4 bits in k-half 1 come out 16
+ * times larger. */
+#define CODE_UNIT 5.9604644775390625e-8f
+
+__device__ __forceinline__ void codes_q4(uint32_t a[2][4], uint32_t low, uint32_t high)
+{
+    a[0][0] = low & 0x000f000fu;
+    a[0][1] = high & 0x000f000fu;
+    a[0][2] = low & 0x00f000f0u;
+    a[0][3] = high & 0x00f000f0u;
+    a[1][0] = low >> 8 & 0x000f000fu;
+    a[1][1] = high >> 8 & 0x000f000fu;
+    a[1][2] = low >> 8 & 0x00f000f0u;
+    a[1][3] = high >> 8 & 0x00f000f0u;
+}
+
+__device__ __forceinline__ void codes_q8(uint32_t a[2][4], uint4 w)
+{
+    a[0][0] = w.x & 0x00ff00ffu;
+    a[0][1] = w.z & 0x00ff00ffu;
+    a[0][2] = w.x >> 8 & 0x00ff00ffu;
+    a[0][3] = w.z >> 8 & 0x00ff00ffu;
+    a[1][0] = w.y & 0x00ff00ffu;
+    a[1][1] = w.w & 0x00ff00ffu;
+    a[1][2] = w.y >> 8 & 0x00ff00ffu;
+    a[1][3] = w.w >> 8 & 0x00ff00ffu;
 }
 
 __device__ __forceinline__ void dequant_f16(uint32_t a[2][4], uint4 low, uint4 high)

@@ -44,7 +44,7 @@ mx_status mx_cuda_kv_append(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_dat
     return cuda->step.n_tokens ? launch_prepare(cuda, &params, err) : MX_OK;
 }
 
-static mx_status prepare(mx_cuda *cuda, const mx_op *op, mx_error *err)
+static attention_prepare_params prepare_params_of(const mx_cuda *cuda, const mx_op *op)
 {
     const mx_attention_params *p = &op->u.attention;
     attention_prepare_params params = prepare_params(cuda, p->i_cache);
@@ -72,7 +72,7 @@ static mx_status prepare(mx_cuda *cuda, const mx_op *op, mx_error *err)
             params.rope_factor = cuda->program->ropes[p->rope].factor;
         }
     }
-    return launch_prepare(cuda, &params, err);
+    return params;
 }
 
 mx_status mx_cuda_attention(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
@@ -89,9 +89,10 @@ mx_status mx_cuda_attention(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_dat
     if (step->n_tokens == 0) {
         return MX_OK;
     }
-    MX_TRY(prepare(cuda, op, err));
     attention_params params = {
         .step = mx_cuda_attention_step(cuda),
+        .prepare = prepare_params_of(cuda, op),
+        .has_prepare = p->has_append && step->max_seq_tokens == 1,
         .q16 = cuda->q16,
         .keys = cache->keys,
         .values = cache->values,
@@ -106,6 +107,9 @@ mx_status mx_cuda_attention(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_dat
         .scale = p->scale,
         .softcap = p->softcap,
     };
+    if (!params.has_prepare) {
+        MX_TRY(launch_prepare(cuda, &params.prepare, err));
+    }
     const int32_t i_dim = cache->dim == 64 ? 0 : cache->dim == 128 ? 1 : 2;
     const int32_t n_rows = step->max_seq_tokens * (p->n_heads / spec->n_kv_heads);
     if (n_rows > MAX_SPLIT_ROWS) {

@@ -1,18 +1,26 @@
 /* linear_launch.c - LINEAR and EXPERT_LINEAR: which kernel, and how it is cut into blocks. */
 #include "backend/cuda/cuda_backend.h"
 
-#define FEW_ROWS      8
-#define FEW_OWN_ROWS  2 /* up to so many, each block brings x to f16 itself; more are prepared once */
-#define FEW_WARPS     8
-#define FEW_SUMS      (2 * FEW_WARPS * 16 * FEW_ROWS * 4 + (2 * FEW_ROWS * FEW_WARPS + FEW_ROWS) * 4)
 #define MANY_TILES    8
 #define MANY_STAGES   4
 #define MIN_SPLIT     4 /* chunks that a split of the columns has at least */
 #define SHARED_STATIC 1024
 
+static int32_t count_groups(const mx_cuda_packed *packed)
+{
+    return SPAN_COLS / packed->group; /* of a span */
+}
+
+int64_t mx_cuda_staged_bytes(const mx_cuda_packed *packed, int64_t n_rows)
+{
+    const int64_t n_units = packed->n_chunks / 2 * count_groups(packed);
+    return FEW_ROWS * 4 + n_units * FEW_ROWS * 8 + n_rows * (packed->n_chunks * CHUNK_COLS + 32) * 2;
+}
+
 static uint32_t few_shared_bytes(const mx_cuda_packed *packed, int64_t n_rows)
 {
-    return (uint32_t)(n_rows * (packed->n_chunks * CHUNK_COLS + 32) * 2 + FEW_SUMS);
+    return (uint32_t)(FEW_WARPS * FEW_SLOTS(packed->kind) * FEW_SLOT_BYTES(packed->kind, count_groups(packed)) +
+                      FEW_SUM_FLOATS * 4 + mx_cuda_staged_bytes(packed, n_rows));
 }
 
 static uint32_t many_shared_bytes(const mx_cuda_packed *packed, int32_t n_row_tiles)
@@ -35,6 +43,7 @@ static linear_params params_of(const mx_cuda *cuda, const mx_op *op, const mx_cu
         .residual = !is_expert && op->in[1] != MX_NO_VALUE ? mx_cuda_value(cuda, op->in[1]) : 0,
         .partials = cuda->partials,
         .counters = cuda->counters,
+        .staged = cuda->staged,
         .ids = is_expert ? mx_cuda_value(cuda, op->in[1]) : 0,
         .expert_tile_bytes = packed->expert_tile_bytes,
         .expert_scale_words = packed->expert_scale_words,
@@ -43,7 +52,7 @@ static linear_params params_of(const mx_cuda *cuda, const mx_op *op, const mx_cu
         .n_padded = packed->n_chunks * CHUNK_COLS,
         .n_chunks = packed->n_chunks,
         .n_tiles = packed->n_tiles,
-        .n_groups = packed->n_groups,
+        .n_spans = packed->n_chunks / 2,
         .group = packed->group,
         .n_segments = packed->n_segments,
         .has_glu = p->has_glu,
@@ -51,6 +60,8 @@ static linear_params params_of(const mx_cuda *cuda, const mx_op *op, const mx_cu
         .has_norm = p->has_norm,
         .eps = p->norm.eps,
         .weight_offset = p->norm.weight_offset,
+        .norm_bias = p->has_norm && p->norm.is_centered ? mx_cuda_vector(cuda, p->norm.bias) : 0,
+        .is_centered = p->has_norm && p->norm.is_centered,
     };
     for (int32_t i = 0; i < packed->n_segments; i++) {
         const int32_t place = packed->outputs[i];
@@ -65,30 +76,48 @@ static linear_params params_of(const mx_cuda *cuda, const mx_op *op, const mx_cu
     return params;
 }
 
-/* Warps that share a tile: few where there are tiles enough for all, so that a warp has a long way to go. */
+/* Warps that share a tile, as a power of two: the choice that gives the busiest warp least to do. */
 static int32_t choose_share(const mx_cuda_packed *packed, int32_t max_blocks)
 {
-    int32_t n = packed->takes_turns ? 4 : 8;
-    while (n > 1 &&
-           ((packed->n_tiles * n / FEW_WARPS >= 2 * max_blocks && packed->n_chunks / n < 8) || n > packed->n_chunks)) {
-        n /= 2;
+    int32_t best = 0;
+    int64_t least = INT64_MAX;
+    for (int32_t shift = 0; shift <= FEW_WARPS_SHIFT - (packed->takes_turns ? 1 : 0); shift++) {
+        const int32_t n_at_once = (FEW_WARPS >> shift) * max_blocks;
+        const int64_t n_turns = (packed->n_tiles + n_at_once - 1) / n_at_once;
+        const int64_t n_spans = (packed->n_chunks / 2 + (1 << shift) - 1) >> shift;
+        const int64_t work = n_turns * (n_spans + 1); /* ending a turn costs about as much as a span */
+        if (work <= least) {
+            best = shift;
+            least = work;
+        }
     }
-    return n;
+    return best;
+}
+
+static int32_t few_kernel(const mx_cuda_packed *packed)
+{
+    const int32_t i_group = packed->group == 32 ? 0 : packed->group == 64 ? 1 : 2;
+    return packed->kind == TILE_F16 ? 6 : packed->kind * 3 + i_group;
 }
 
 static mx_status launch_few(mx_cuda *cuda, const mx_cuda_packed *packed, linear_params *params, int32_t n_slots,
                             mx_error *err)
 {
-    static const mx_cuda_kernel kernels[TILE_KINDS] = {
-        [TILE_Q4] = MX_CUDA_linear_few_q4, [TILE_Q8] = MX_CUDA_linear_few_q8, [TILE_F16] = MX_CUDA_linear_few_f16};
     const uint32_t n_shared = few_shared_bytes(packed, params->n_x_rows);
-    const int32_t per_sm = 2 * (int32_t)n_shared <= cuda->max_shared_bytes ? 2 : 1;
+    const int32_t per_sm = params->n_x_rows == 1 && 2 * (n_shared + 1024) <= (uint32_t)cuda->max_shared_bytes ? 2 : 1;
     const int32_t max_blocks = MX_MAX(1, per_sm * cuda->device->n_sms / n_slots);
-    params->n_warps_a_tile = choose_share(packed, max_blocks);
-    const int32_t n_at_once = FEW_WARPS / params->n_warps_a_tile;
+    params->share_shift = choose_share(packed, max_blocks);
+    const int32_t n_at_once = FEW_WARPS >> params->share_shift;
     const int32_t n_blocks = MX_MIN((packed->n_tiles + n_at_once - 1) / n_at_once, max_blocks);
-    const mx_cuda_grid grid = {{(uint32_t)n_blocks, (uint32_t)n_slots, 1}, 256, n_shared};
-    return mx_cuda_launch(cuda, kernels[packed->kind], grid, params, err);
+    const mx_cuda_grid grid = {{(uint32_t)n_blocks, (uint32_t)n_slots, 1}, FEW_THREADS, n_shared};
+    return mx_cuda_launch(cuda, (mx_cuda_kernel)(MX_CUDA_linear_few_q4_32 + few_kernel(packed)), grid, params, err);
+}
+
+/* Rows of x for all packed matrices that want them alike. */
+static mx_status launch_stage(mx_cuda *cuda, const mx_cuda_packed *packed, linear_params *params, mx_error *err)
+{
+    return mx_cuda_launch(cuda, (mx_cuda_kernel)(MX_CUDA_linear_stage_q4_32 + few_kernel(packed)),
+                          (mx_cuda_grid){{(uint32_t)params->n_x_rows, 1, 1}, FEW_THREADS, 0}, params, err);
 }
 
 static mx_status launch_many(mx_cuda *cuda, const mx_cuda_packed *packed, linear_params *params, mx_error *err)
@@ -134,23 +163,34 @@ static mx_status launch_input(mx_cuda *cuda, const mx_norm_params *norm, const l
                           &params, err);
 }
 
+static bool fits_few(const mx_cuda *cuda, const mx_cuda_op_data *data, int64_t n_rows)
+{
+    for (int32_t i = 0; i < data->n_packed; i++) {
+        if (few_shared_bytes(&data->packed[i], n_rows) + SHARED_STATIC > (uint32_t)cuda->max_shared_bytes) {
+            return false;
+        }
+    }
+    return true;
+}
+
 mx_status mx_cuda_linear(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
 {
     const int64_t n_rows = mx_cuda_n_rows(cuda, op->in[0]);
     if (n_rows == 0) {
         return MX_OK;
     }
-    const bool is_few =
-        n_rows <= FEW_ROWS && 2 * (int64_t)few_shared_bytes(&data->packed[0], n_rows) <= cuda->max_shared_bytes;
     const mx_norm_params *norm = &op->u.linear.norm;
-    const bool is_layernorm = op->u.linear.has_norm && norm->is_centered; /* which linear_few does not know */
-    const bool is_prepared = !is_few || n_rows > FEW_OWN_ROWS || is_layernorm;
+    const bool is_few = n_rows <= FEW_ROWS && fits_few(cuda, data, n_rows);
     for (int32_t i = 0; i < data->n_packed; i++) {
         linear_params params = params_of(cuda, op, &data->packed[i]);
-        if (is_prepared && i == 0) {
+        if (!is_few && i == 0) {
             MX_TRY(launch_input(cuda, norm, &params, err));
         }
-        params.x = is_prepared ? 0 : params.x;
+        params.is_staged = is_few && (n_rows > 1 || params.is_centered);
+        params.staged_bytes = (int32_t)mx_cuda_staged_bytes(&data->packed[i], n_rows);
+        if (params.is_staged && (i == 0 || few_kernel(&data->packed[i]) != few_kernel(&data->packed[i - 1]))) {
+            MX_TRY(launch_stage(cuda, &data->packed[i], &params, err));
+        }
         MX_TRY(is_few ? launch_few(cuda, &data->packed[i], &params, 1, err)
                       : launch_many(cuda, &data->packed[i], &params, err));
     }
