@@ -19,13 +19,13 @@ typedef struct cutting {
     mx_error *err;
 } cutting;
 
-/* The stage of a layer: as mx_shard_part divides them. */
+/* The stage of a layer: as mx_shard_part divides them. Layers past the model's (a head of its own) are the last's. */
 static int32_t stage_of_layer(const cutting *c, int32_t i_layer)
 {
     int32_t i_stage = 0;
     int64_t from = 0;
     int64_t to = 0;
-    for (; i_stage < c->n_stages; i_stage++) {
+    for (; i_stage < c->n_stages - 1; i_stage++) {
         mx_shard_part(c->in->n_layers, i_stage, c->n_stages, &from, &to);
         if (i_layer < to) {
             break;

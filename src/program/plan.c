@@ -10,7 +10,8 @@
 
 #include "base/mem.h"
 
-#define PLAN_MAX_VALUE (INT64_C(1) << 44) /* bytes of one value: no sum of offsets overflows */
+#define PLAN_MAX_VALUE \
+    (INT64_C(1) << 42) /* bytes of one value: the sum of as many as a program has does not overflow */
 
 /* What the planner knows of one value that has a place. */
 typedef struct item {

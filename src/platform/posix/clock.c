@@ -3,6 +3,8 @@
 
 #include <time.h>
 
+#include "base/compiler.h"
+
 int64_t mx_clock_ns(void)
 {
     struct timespec now;
@@ -35,6 +37,7 @@ mx_datetime mx_clock_local(int64_t unix_s)
 
 void mx_clock_sleep_ms(int64_t ms)
 {
+    ms = MX_MAX(ms, 0);
     const struct timespec time = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (int32_t)(ms % 1000) * 1000000};
     const int unused = nanosleep(&time, NULL);
     (void)unused;

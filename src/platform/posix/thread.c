@@ -111,7 +111,8 @@ void mx_cond_wait(mx_cond *cond, mx_mutex *mutex)
 void mx_cond_wait_ms(mx_cond *cond, mx_mutex *mutex, int64_t timeout_ms)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until); /* macOS has no condition variables on the monotonic clock */
+    timeout_ms = MX_MAX(MX_MIN(timeout_ms, INT32_MAX), 0); /* who waits for years looks again after some weeks */
+    clock_gettime(CLOCK_REALTIME, &until);                 /* macOS has no condition variables on the monotonic clock */
     until.tv_sec += (time_t)(timeout_ms / 1000);
     until.tv_nsec += (long)(timeout_ms % 1000 * 1000000);
     if (until.tv_nsec >= 1000000000) {
