@@ -28,6 +28,7 @@ static mx_status load_from_context(mx_tpl_run *run, mx_str name, mx_tpl_value *o
 
 mx_status mx_tpl_scope_enter(mx_tpl_run *run, const mx_tpl_scope *scope)
 {
+    MX_TRY(mx_tpl_steps(run, scope->n_loads / 16)); /* a body of many names is entered often */
     for (int32_t i = 0; i < scope->n_loads; i++) {
         const mx_tpl_load *load = &scope->loads[i];
         mx_tpl_value *slot = &run->frame->slots[load->slot];
