@@ -128,7 +128,11 @@ mx_value mx_layernorm_heads(mx_builder *b, mx_value x, const char *path, bool is
         op.u.norm.weight = mx_builder_weight(b, path, "", 1, 1, head_dim);
         op.u.norm.bias = mx_builder_weight(b, path, ".bias", 1, 1, head_dim);
     } else {
-        op.u.norm.weight = mx_builder_weight(b, path, "", mx_builder_view_value(b, x)->n_cols / head_dim, 1, head_dim);
+        const int64_t n_heads = mx_builder_view_value(b, x)->n_cols / head_dim;
+        mx_weight w = {0}; /* tensors of their own (StableLM), or rows of one (Command R+) */
+        const bool is_one_tensor = mx_builder_probe(b, path, &w) && w.n_experts == 1;
+        op.u.norm.weight =
+            mx_builder_weight(b, path, "", is_one_tensor ? 1 : n_heads, is_one_tensor ? n_heads : 1, head_dim);
     }
     return emit(b, op, same(b, x), path);
 }

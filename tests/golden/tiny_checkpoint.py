@@ -142,7 +142,7 @@ def random_tensor(name, shape, rng, gain, embed, norm, special):
             return (mean + std * noise).astype(np.float32)
     if ("embed" in name or "wte" in name) and len(shape) == 2:
         return (embed * noise).astype(np.float32)
-    if len(shape) >= 2:
+    if len(shape) >= 2 and "_norm" not in name:
         return (gain / np.sqrt(shape[-1]) * (2.0 if "lm_head" in name else 1.0) * noise).astype(np.float32)
     is_norm = name.endswith("weight") and any(piece in name for piece in ("norm", "ln_"))
     return ((norm if is_norm else 0.0) + (0.2 if is_norm else 0.3) * noise).astype(np.float32)

@@ -51,17 +51,14 @@ static mx_status cohere_read(yyjson_val *obj, mx_arena *arena, mx_model_config *
 {
     bool has_qk_norm = false;
     (void)arena;
-    (void)c;
     MX_TRY(mx_json_get_bool(obj, "use_qk_norm", &has_qk_norm, err));
-    return has_qk_norm ? mx_fail(err, MX_UNSUPPORTED,
-                                 "\"use_qk_norm\": layer norms with a weight for each head are not supported")
-                       : MX_OK;
+    c->qk_norm = has_qk_norm ? MX_QK_NORM_LAYER_EACH : MX_QK_NORM_NONE;
+    return MX_OK;
 }
 
 const mx_family mx_family_cohere = {
     .model_types = {"cohere"},
     .title = "Command R",
-    .limits = "no \"use_qk_norm\" (Command R+)",
     .source = "transformers, models/cohere/modeling_cohere.py",
     .defaults = &cohere_defaults,
     .fields = cohere_fields,

@@ -11,6 +11,8 @@ for table in (COHERE, COHERE2):
 
 CASES = {
     "cohere": dict(config={**COHERE, "attention_bias": True}, runs=[60], weights=as_published(gain=1.5), dtype="BF16"),
+    "cohere-plus": dict(config={**COHERE, "use_qk_norm": True}, runs=[40], weights=as_published(gain=1.5), dtype="BF16",
+                        check_mlx=True),
     "cohere-q4": dict(config={**COHERE, **WIDE, "quantization": SMALL_GROUP}, runs=[40], dtype="BF16",
                       weights=as_published(gain=1.5), quant=every(**SMALL_GROUP), layout="mlx", check_mlx=True),
     "cohere2": dict(config=COHERE2, runs=[60], weights=as_published(gain=1.5), dtype="BF16", check_mlx=True),
