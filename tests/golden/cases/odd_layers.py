@@ -1,4 +1,4 @@
-"""Families whose layers differ from Llama's by numbers, by layer or by weights: MiniCPM, TeleChat 3, OpenELM, Nemotron-NAS,
+"""Families whose layers differ from Llama's by numbers, by layer or by weights: MiniCPM 1 to 3, TeleChat 3, OpenELM, Nemotron-NAS,
 Mellum, BitNet."""
 import numpy as np
 
@@ -6,6 +6,10 @@ from tiny_checkpoint import BASE, SMALL_GROUP, WIDE, as_published, by_layer, eve
 
 MINICPM = {**BASE, "model_type": "minicpm", "architectures": ["MiniCPMForCausalLM"], "scale_emb": 12, "scale_depth": 1.4,
            "dim_model_base": 16, "rope_theta": 10000.0, "tie_word_embeddings": False}
+MINICPM3 = {**MINICPM, "model_type": "minicpm3", "architectures": ["MiniCPM3ForCausalLM"], "num_key_value_heads": 4,
+            "q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": None,
+            "rope_scaling": {"type": "longrope", "original_max_position_embeddings": 32,
+                             "short_factor": [1.0, 1.1, 1.3, 1.5], "long_factor": [1.2, 2.0, 3.5, 4.0]}}
 TELECHAT3 = {**BASE, "model_type": "telechat3", "architectures": ["TeleChat3ForCausalLM"], "rope_theta": 1e6,
              "attention_bias": True, "mlp_bias": True, "tie_word_embeddings": False,
              "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}}
@@ -74,6 +78,11 @@ CASES = {
                                                 "long_factor": [1.2, 2.0, 3.5, 4.0, 4.0, 4.5, 5.0, 6.0]}},
                        runs=[40], layout="mlx", weights=from_mlx(1.3, embed=0.1), dtype="BF16", quant=every(**SMALL_GROUP),
                        reference="mlx"),
+    "minicpm3": dict(config=MINICPM3, runs=[50, 30], n_ctx=[128, 32], weights=as_published(1.3, embed=0.1), dtype="BF16"),
+    "minicpm3-q4": dict(config={**MINICPM3, **WIDE, "num_key_value_heads": 4, "q_lora_rank": 32, "kv_lora_rank": 32,
+                                "qk_nope_head_dim": 32, "quantization": SMALL_GROUP},
+                        runs=[40], layout="mlx", weights=as_published(1.3, embed=0.1), dtype="BF16",
+                        quant=every(**SMALL_GROUP), check_mlx=True),
     "telechat3": dict(config=TELECHAT3, runs=[40], weights=from_mlx(1.3), dtype="BF16", reference="mlx"),
     "telechat3-q4": dict(config={**TELECHAT3, **WIDE, "attention_bias": False, "mlp_bias": False, "rope_scaling": None,
                                  "quantization": SMALL_GROUP}, runs=[40], layout="mlx", weights=from_mlx(1.3), dtype="BF16",
