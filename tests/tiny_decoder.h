@@ -37,6 +37,7 @@ typedef struct tiny_settings {
     bool has_caps;     /* soft caps on scores and logits, a scaled embedding */
     bool has_rarities; /* in the first layer: what single families have */
     bool is_like_gpt;  /* layer norms before MLPs, of which the first is plain, and learned positions */
+    bool has_adapter;  /* DoRA on the first layer's o_proj */
     int32_t window;
     bool is_tied;
 } tiny_settings;
@@ -51,6 +52,7 @@ typedef struct tiny_decoder {
     tiny_weight weights[TINY_MAX];
     size_t n_weights;
     uint64_t random;
+    bool has_adapter;
     mx_program program; /* owned */
 } tiny_decoder;
 
@@ -95,6 +97,24 @@ static inline mx_status tiny_resolve(void *object, mx_str path, mx_weight *out, 
         }
     }
     return mx_fail(err, MX_NOT_FOUND, "no tensor \"%.*s\"", MX_STR_ARG(path));
+}
+
+static inline mx_status tiny_adapt(void *object, mx_str path, mx_adaptation *out, bool *found, mx_error *err)
+{
+    const tiny_decoder *tiny = (const tiny_decoder *)object;
+    *found = tiny->has_adapter && mx_str_eq_cstr(path, "layers.0.attn.o_proj");
+    if (!*found) {
+        return MX_OK;
+    }
+    *out = (mx_adaptation){.scale = 0.7f};
+    MX_TRY(tiny_resolve(object, mx_str_from("adapter.a"), &out->a, err));
+    MX_TRY(tiny_resolve(object, mx_str_from("adapter.b"), &out->b, err));
+    return tiny_resolve(object, mx_str_from("adapter.m"), &out->factors, err);
+}
+
+static inline mx_weight_source tiny_source(tiny_decoder *tiny)
+{
+    return (mx_weight_source){.object = tiny, .resolve = tiny_resolve, .adapt = tiny_adapt};
 }
 
 static inline void tiny_add_projection(tiny_decoder *tiny, int32_t i_layer, const char *path, int64_t n_experts,
@@ -156,6 +176,9 @@ static inline void tiny_add_all(tiny_decoder *tiny)
     tiny_add(tiny, "embed", 1, TINY_VOCAB, TINY_MODEL);
     tiny_add(tiny, "positions", 1, TINY_CTX, TINY_MODEL);
     tiny_add(tiny, "norm", 1, 1, TINY_MODEL);
+    tiny_add(tiny, "adapter.a", 1, 4, TINY_HEADS * TINY_HEAD_DIM);
+    tiny_add(tiny, "adapter.b", 1, TINY_MODEL, 4);
+    tiny_add(tiny, "adapter.m", 1, 1, TINY_MODEL);
     tiny_add(tiny, "head", 1, TINY_VOCAB, TINY_MODEL);
     for (int32_t i = 0; i < TINY_LAYERS; i++) {
         for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
@@ -302,8 +325,9 @@ static inline mx_status tiny_decoder_build(tiny_decoder *tiny, const tiny_settin
     *tiny = (tiny_decoder){.random = 1};
     mx_arena_init(&tiny->arena, (size_t)1 << 24);
     tiny_add_all(tiny);
+    tiny->has_adapter = s->has_adapter;
     mx_builder *b = NULL;
-    MX_TRY(mx_builder_new(&shape, (mx_weight_source){.object = tiny, .resolve = tiny_resolve}, &b, err));
+    MX_TRY(mx_builder_new(&shape, tiny_source(tiny), &b, err));
     const mx_value logits = tiny_build_blocks(b, s);
     const mx_status st = mx_builder_finish(b, logits, &tiny->program, err);
     mx_builder_free(b);

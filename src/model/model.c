@@ -19,7 +19,8 @@ struct mx_model {
     mx_quant_config quant;
     mx_checkpoint *checkpoint;
     mx_tensor_map tensors; /* points into the checkpoint and quant */
-    mx_program program;    /* points into the checkpoint and tensors */
+    mx_adapter *adapter;   /* NULL, or owned */
+    mx_program program;    /* points into the checkpoint, tensors and adapter */
 };
 
 /* Reads and parses dir/name. MX_NOT_FOUND when there is no such file. */
@@ -90,9 +91,16 @@ static mx_status open_all(mx_model *m, const char *dir, const mx_model_options *
     MX_TRY(mx_checkpoint_open(dir, &m->checkpoint, err));
     MX_TRY(mx_checkpoint_import(m->checkpoint, &m->quant, err));
     MX_TRY(mx_tensor_map_init(&m->tensors, m->checkpoint, &m->quant, family, &m->config, err));
+    if (options->adapter_dir) {
+        MX_TRY(mx_adapter_open(options->adapter_dir, &m->adapter, err));
+        m->tensors.adapter = m->adapter;
+    }
     MX_TRY(mx_model_build(&m->config, family, n_ctx, mx_tensor_map_has_lm_head(&m->tensors),
                           mx_tensor_map_source(&m->tensors), &m->program, err));
     MX_TRY(mx_tensor_map_check_unused(&m->tensors, err));
+    if (m->adapter) {
+        MX_TRY(mx_adapter_check_unused(m->adapter, err));
+    }
     return options->without_passes ? MX_OK : mx_passes_run(&m->program, err);
 }
 
@@ -120,6 +128,7 @@ void mx_model_close(mx_model *m)
     }
     mx_program_deinit(&m->program);
     mx_tensor_map_deinit(&m->tensors);
+    mx_adapter_close(m->adapter);
     mx_checkpoint_close(m->checkpoint);
     mx_quant_config_close(&m->quant);
     mx_arena_deinit(&m->arena);

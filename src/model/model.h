@@ -14,8 +14,9 @@
 typedef struct mx_model mx_model;
 
 typedef struct mx_model_options {
-    int32_t n_ctx;       /* positions that a sequence may have; 0: as many as the model was made for */
-    bool without_passes; /* keep the plain program, as the family built it: for tests and `inspect` */
+    int32_t n_ctx;           /* positions that a sequence may have; 0: as many as the model was made for */
+    bool without_passes;     /* keep the plain program, as the family built it: for tests and `inspect` */
+    const char *adapter_dir; /* NULL, or a LoRA or DoRA adapter to apply (adapter.h) */
 } mx_model_options;
 
 /* Opens the model in directory `dir`: reads config.json and generation_config.json, maps the weights, builds the

@@ -237,9 +237,59 @@ static mx_status resolve(void *object, mx_str canonical, mx_weight *out, mx_erro
     return at.fusion ? mx_tensor_part_take(map, at.fusion->part, canonical, out, err) : MX_OK;
 }
 
+/* From a DoRA adapter's magnitudes to factors, which b has then too; both live in the arena. */
+static mx_status find_factors(mx_tensor_map *map, mx_str canonical, mx_adaptation *a, mx_error *err)
+{
+    mx_weight w;
+    MX_TRY(resolve(map, canonical, &w, err));
+    if (a->a.n_cols != w.n_cols || a->b.n_rows != w.n_rows || a->a.n_rows != a->b.n_cols ||
+        a->factors.n_cols != w.n_rows) {
+        return MX_OK; /* the builder tells what does not fit */
+    }
+    float *factors = mx_arena_array(&map->arena, float, w.n_rows);
+    float *b = mx_arena_array(&map->arena, float, a->b.n_rows * a->b.n_cols);
+    float *row = mx_arena_array(&map->arena, float, 2 * w.n_cols);
+    if (!factors || !b || !row) {
+        return fail_memory(err);
+    }
+    mx_adapter_compute_factors(&w, a, factors, b, row);
+    a->factors.data = (const uint8_t *)factors;
+    a->factors.dtype = MX_DTYPE_F32;
+    a->b = (mx_weight){.name = a->b.name,
+                       .dtype = MX_DTYPE_F32,
+                       .n_experts = 1,
+                       .n_rows = a->b.n_rows,
+                       .n_cols = a->b.n_cols,
+                       .data = (const uint8_t *)b,
+                       .global_scale = 1.0f};
+    return MX_OK;
+}
+
+static mx_status adapt(void *object, mx_str canonical, mx_adaptation *out, bool *found, mx_error *err)
+{
+    mx_tensor_map *map = object;
+    place at;
+    *found = false;
+    MX_TRY(locate(map, canonical, &at, err));
+    if (at.experts || !at.is_found) {
+        return MX_OK;
+    }
+    MX_TRY(mx_adapter_find(map->adapter, at.path, out, found, err));
+    if (*found && at.fusion) {
+        MX_TRY(mx_tensor_part_take(map, at.fusion->part, canonical, &out->b, err));
+    }
+    if (!*found || out->factors.n_cols == 0) {
+        return MX_OK;
+    }
+    if (at.fusion) {
+        MX_TRY(mx_tensor_part_take(map, at.fusion->part, canonical, &out->factors, err));
+    }
+    return find_factors(map, canonical, out, err);
+}
+
 mx_weight_source mx_tensor_map_source(mx_tensor_map *map)
 {
-    return (mx_weight_source){.object = map, .resolve = resolve};
+    return (mx_weight_source){.object = map, .resolve = resolve, .adapt = map->adapter ? adapt : NULL};
 }
 
 bool mx_tensor_map_has_lm_head(mx_tensor_map *map)

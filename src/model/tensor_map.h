@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/strmap.h"
+#include "model/adapter.h"
 #include "model/family.h"
 #include "weights/checkpoint.h"
 #include "weights/quant.h"
@@ -20,6 +21,7 @@ typedef struct mx_tensor_map {
     const mx_family *family;
     const mx_model_config *config;
     const mx_stem *stem; /* static */
+    mx_adapter *adapter; /* NULL, or what changes the products with the weights; borrowed */
     mx_arena arena;      /* owned: names, tables of experts and parts of biases, to which weights point */
     mx_strmap used;      /* owned: full paths that were resolved */
     void *copies;        /* owned: of tensor_part.c */

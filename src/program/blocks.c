@@ -155,11 +155,16 @@ mx_value mx_rmsnorm_heads(mx_builder *b, mx_value x, const char *path)
 static mx_value linear_named(mx_builder *b, mx_value x, const char *path, int64_t n_out, bool has_bias,
                              const char *name)
 {
+    const int64_t n_in = mx_builder_view_value(b, x)->n_cols;
     mx_op op = op_of(b, MX_OP_LINEAR, x);
     op.u.linear.n_weights = 1;
-    op.u.linear.weights[0] = mx_builder_weight(b, path, "", 1, n_out, mx_builder_view_value(b, x)->n_cols);
-    op.u.linear.biases[0] = has_bias ? mx_builder_weight(b, path, ".bias", 1, 1, n_out) : MX_NO_WEIGHT;
-    return emit(b, op, like(b, x, n_out), name);
+    op.u.linear.weights[0] = mx_builder_weight(b, path, "", 1, n_out, n_in);
+    const int32_t bias = has_bias ? mx_builder_weight(b, path, ".bias", 1, 1, n_out) : MX_NO_WEIGHT;
+    mx_adaptation adaptation = {0};
+    const bool is_adapted = mx_builder_find_adaptation(b, path, n_in, n_out, &adaptation);
+    op.u.linear.biases[0] = is_adapted ? MX_NO_WEIGHT : bias; /* which factors do not change */
+    const mx_value y = emit(b, op, like(b, x, n_out), is_adapted ? path : name);
+    return is_adapted ? mx_builder_adapt(b, x, y, &adaptation, bias, path, name) : y;
 }
 
 mx_value mx_linear(mx_builder *b, mx_value x, const char *path, int64_t n_out, bool has_bias)

@@ -224,6 +224,41 @@ bool mx_builder_has_weight(mx_builder *b, const char *path)
     return full && b->source.resolve(b->source.object, mx_str_from(full), &w, NULL) == MX_OK;
 }
 
+int32_t mx_builder_add_weight(mx_builder *b, const mx_weight *w)
+{
+    return mx_builder_add(b, &b->weights, w, sizeof *w);
+}
+
+static mx_status check_adaptation(const mx_adaptation *a, int64_t n_in, int64_t n_out, mx_error *err)
+{
+    if (a->a.n_cols == n_in && a->b.n_rows == n_out && a->a.n_rows == a->b.n_cols &&
+        (a->factors.n_cols == 0 || a->factors.n_cols == n_out)) {
+        return MX_OK;
+    }
+    return mx_fail(
+        err, MX_FORMAT,
+        "tensor \"%.*s\": the adapter is for %lld inputs and %lld outputs, the model has %lld and %lld there",
+        MX_STR_ARG(a->a.name), (long long)a->a.n_cols, (long long)a->b.n_rows, (long long)n_in, (long long)n_out);
+}
+
+bool mx_builder_find_adaptation(mx_builder *b, const char *path, int64_t n_in, int64_t n_out, mx_adaptation *out)
+{
+    mx_error err = {0};
+    bool found = false;
+    const char *full = b->source.adapt && mx_builder_is_ok(b) ? full_path(b, path, "") : NULL;
+    if (!full) {
+        return false;
+    }
+    mx_status st = b->source.adapt(b->source.object, mx_str_from(full), out, &found, &err);
+    if (st == MX_OK && found) {
+        st = check_adaptation(out, n_in, n_out, &err);
+    }
+    if (st != MX_OK) {
+        mx_builder_fail(b, st, &err);
+    }
+    return st == MX_OK && found;
+}
+
 void mx_builder_set_layer(mx_builder *b, int32_t i_layer)
 {
     b->i_layer = i_layer;

@@ -12,6 +12,14 @@
 
 #include "program/program.h"
 
+/* A low-rank change of a product y = W x: factors * y + scale * B (A x). */
+typedef struct mx_adaptation {
+    mx_weight a; /* [rank, n_in] */
+    mx_weight b; /* [n_out, rank] */
+    float scale;
+    mx_weight factors; /* DoRA: a vector [n_out]; n_cols is 0 where there are none */
+} mx_adaptation;
+
 /* Where weights come from: a checkpoint (model/tensors.h), or a test's memory. */
 typedef struct mx_weight_source {
     void *object;
@@ -19,6 +27,10 @@ typedef struct mx_weight_source {
     /* The weight at a canonical path; its name stays valid as long as the source. MX_NOT_FOUND and the statuses of
      * mx_weight_resolve. */
     mx_status (*resolve)(void *object, mx_str path, mx_weight *out, mx_error *err);
+
+    /* NULL, or what an adapter adds to the product with the weight at a canonical path; *found is false where it has
+     * nothing to add. Lifetimes and statuses as of resolve. */
+    mx_status (*adapt)(void *object, mx_str path, mx_adaptation *out, bool *found, mx_error *err);
 } mx_weight_source;
 
 /* The norm of a model's layers. */

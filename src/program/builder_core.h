@@ -42,6 +42,16 @@ const mx_value_info *mx_builder_view_value(const mx_builder *b, mx_value v);
 mx_op mx_builder_op(const mx_builder *b, mx_op_kind kind);
 void mx_builder_add_op(mx_builder *b, const mx_op *op);
 
+/* A weight that no path leads to; returns its place. */
+int32_t mx_builder_add_weight(mx_builder *b, const mx_weight *w);
+
+/* What the source's adapter adds to the product with the weight at `path`; false where nothing (or after a failure). */
+bool mx_builder_find_adaptation(mx_builder *b, const char *path, int64_t n_in, int64_t n_out, mx_adaptation *out);
+
+/* blocks_adapter.c: y, the product of x and an adapted weight, changed; `bias` is a place or MX_NO_WEIGHT. */
+mx_value mx_builder_adapt(mx_builder *b, mx_value x, mx_value y, const mx_adaptation *adaptation, int32_t bias,
+                          const char *path, const char *name);
+
 /* The weight `<layer><path><suffix>`, which must have this shape; a vector has one row. */
 int32_t mx_builder_weight(mx_builder *b, const char *path, const char *suffix, int64_t n_experts, int64_t n_rows,
                           int64_t n_cols);

@@ -14,7 +14,8 @@ static const tiny_settings everything = {.has_head_norms = true,
                                          .has_latents = true,
                                          .has_caps = true,
                                          .has_rarities = true,
-                                         .is_like_gpt = true};
+                                         .is_like_gpt = true,
+                                         .has_adapter = true};
 
 MX_TEST(a_program_of_all_blocks_is_well_formed)
 {
@@ -50,7 +51,7 @@ static mx_status build_wrong(const char *path, int64_t n_out, mx_error *err)
     const mx_builder_shape shape = {.n_layers = 1, .d_model = TINY_MODEL, .n_vocab = TINY_VOCAB, .head_dim = 8};
     mx_builder *b = NULL;
     mx_program program = {0};
-    mx_status st = mx_builder_new(&shape, (mx_weight_source){&tiny, tiny_resolve}, &b, err);
+    mx_status st = mx_builder_new(&shape, tiny_source(&tiny), &b, err);
     if (st == MX_OK) {
         const mx_value x = mx_embed(b, "embed", 1.0f);
         mx_builder_set_layer(b, 3);
@@ -89,7 +90,7 @@ MX_TEST(every_failing_allocation_is_reported)
                                         .norm = MX_NORM_LAYER};
         mx_builder *b = NULL;
         mx_mem_fail_at(n);
-        mx_status st = mx_builder_new(&shape, (mx_weight_source){&tiny, tiny_resolve}, &b, &err);
+        mx_status st = mx_builder_new(&shape, tiny_source(&tiny), &b, &err);
         if (st == MX_OK) {
             st = mx_builder_finish(b, tiny_build_blocks(b, &everything), &tiny.program, &err);
         }

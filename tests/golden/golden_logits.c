@@ -209,7 +209,13 @@ static double run_mode(const char *dir, bool without_passes, const cpu_setting *
     mx_model *model = NULL;
     double largest = 0;
     const bool is_divided = mode->layout.n_ranks > 0;
-    const mx_model_options options = {.n_ctx = g->n_ctx, .without_passes = without_passes || is_divided};
+    char adapter[1024];
+    snprintf(adapter, sizeof adapter, "%s/adapter", dir);
+    const mx_model_options options = {
+        .n_ctx = g->n_ctx,
+        .without_passes = without_passes || is_divided,
+        .adapter_dir = mx_file_kind_at(adapter) == MX_FILE_DIR ? adapter : NULL,
+    };
     const char *passes = without_passes ? "without passes" : "with passes";
     mx_status st = mx_model_open(dir, &options, &model, &err);
     if (st == MX_OK && (int64_t)mx_model_view_program(model)->n_vocab * g->n_tokens != g->n_logits) {

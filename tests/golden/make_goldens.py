@@ -23,6 +23,8 @@ What is made is said by the tables CASES of cases/*.py: by name
     prefix, extras, wrap   the tensors' names, further tensors, and the configuration as they are published
     reference   "mlx": mlx-lm is the independent implementation, where transformers lacks the family
     check_mlx   mlx-lm can run the folder
+    adapter     type ("lora", "dora"), rank, scale, keys and num_layers of an adapter in the folder "adapter", with which
+                mlx-lm computes the logits
 
 Weights are made under the names of the original (Hugging Face) checkpoints. The reference always loads those, so it does
 its own reading of config.json and its own conversions. Quantised checkpoints are quantised by MLX's own CPU back end and
@@ -91,6 +93,38 @@ def run_mlx_plain(config, meant, runs):
         return run_mlx(d, runs)
 
 
+def make_adapter(folder, adapter, rng, runs):
+    """Writes folder/adapter as mlx-lm does and gives mlx-lm's logits with it."""
+    import mlx.core as mx
+    from mlx.utils import tree_flatten
+    from pathlib import Path
+    from mlx_lm.tuner.utils import linear_to_lora_layers, load_adapters
+    from mlx_lm.utils import load_model
+    mx.set_default_device(mx.cpu)
+    config = {"fine_tune_type": adapter["type"], "num_layers": adapter["num_layers"],
+              "lora_parameters": {"rank": adapter["rank"], "scale": adapter["scale"], "dropout": 0.0,
+                                  "keys": adapter["keys"]}}
+    shaped, _ = load_model(Path(folder), lazy=False)
+    linear_to_lora_layers(shaped, config["num_layers"], config["lora_parameters"], use_dora=adapter["type"] == "dora")
+    tensors = {}
+    for name, value in tree_flatten(shaped.parameters()):
+        leaf = name.rsplit(".", 1)[-1]
+        noise = rng.standard_normal(value.shape)
+        if leaf in ("lora_a", "lora_b"):
+            tensors[name] = ((noise / np.sqrt(value.shape[0])).astype(np.float32), "F32")
+        elif leaf == "m":
+            tensors[name] = (np.array(value.astype(mx.float32)) * (1 + 0.3 * noise).astype(np.float32), "F32")
+    os.makedirs(os.path.join(folder, "adapter"))
+    with open(os.path.join(folder, "adapter", "adapter_config.json"), "w") as f:
+        json.dump(config, f, indent=1)
+        f.write("\n")
+    write_safetensors(os.path.join(folder, "adapter", "adapters.safetensors"), tensors)
+    model, _ = load_model(Path(folder), lazy=False)
+    model.set_dtype(mx.float32)
+    model = load_adapters(model, os.path.join(folder, "adapter"))
+    return [np.array(model(mx.array([tokens]))[0].astype(mx.float32)) for tokens in runs]
+
+
 def all_cases():
     cases = {}
     for file in sorted(os.listdir(os.path.join(HERE, "cases"))):
@@ -123,6 +157,8 @@ def make(name, case, check_mlx):
         json.dump(config, f, indent=1)
         f.write("\n")
     write_safetensors(os.path.join(folder, "model.safetensors"), stored)
+    if "adapter" in case:
+        logits = make_adapter(folder, case["adapter"], rng, runs)
     golden = {}
     for i, (tokens, found) in enumerate(zip(runs, logits)):
         n_ctx = case["n_ctx"][i] if "n_ctx" in case else config.get("max_position_embeddings", 128)
@@ -131,7 +167,7 @@ def make(name, case, check_mlx):
         golden[f"logits.{i}"] = (found, "F32")
     write_safetensors(os.path.join(folder, "golden.safetensors"), golden)
 
-    size = sum(os.path.getsize(os.path.join(folder, f)) for f in os.listdir(folder))
+    size = sum(os.path.getsize(os.path.join(d, f)) for d, _, names in os.walk(folder) for f in names)
     spread = max(float(x.std()) for x in logits)
     line = f"{name:20} {size / 1000:7.0f} kB  logits' spread {spread:.2f}"
     if check_mlx and case.get("check_mlx"):
