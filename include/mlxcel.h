@@ -79,7 +79,8 @@ typedef struct mlxcel_model mlxcel_model;
 
 typedef struct mlxcel_model_options {
     size_t n_struct_bytes;
-    int32_t text_only; /* not 0: only tokenizer and chat template; config.json and weights may be missing */
+    int32_t text_only;       /* not 0: only tokenizer and chat template; config.json and weights may be missing */
+    const char *adapter_dir; /* NULL, or a LoRA or DoRA adapter as mlx-lm writes it, applied beside the weights */
 } mlxcel_model_options;
 
 /* Opens the model directory `dir` (config.json, *.safetensors, tokenizer.json and what lies beside them). Weights are

@@ -24,7 +24,8 @@ mx_status mx_chat_session_open(const mx_cli_options *options, mx_chat_session *o
 {
     mlxcel_error api;
     *out = (mx_chat_session){.options = options, .info = {.n_struct_bytes = sizeof out->info}};
-    if (mlxcel_model_open(options->model, NULL, &out->model, &api) != MLXCEL_OK) {
+    const mlxcel_model_options open = {.n_struct_bytes = sizeof open, .adapter_dir = options->adapter};
+    if (mlxcel_model_open(options->model, &open, &out->model, &api) != MLXCEL_OK) {
         return from_api(&api, err);
     }
     mlxcel_model_get_info(out->model, &out->info);

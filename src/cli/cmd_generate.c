@@ -153,7 +153,8 @@ int mx_cmd_generate(const mx_cli_options *options)
         code = mx_cli_fail(&err);
         goto done;
     }
-    if (mlxcel_model_open(options->model, NULL, &model, &api) != MLXCEL_OK ||
+    const mlxcel_model_options open = {.n_struct_bytes = sizeof open, .adapter_dir = options->adapter};
+    if (mlxcel_model_open(options->model, &open, &model, &api) != MLXCEL_OK ||
         make_prompt(model, options, mx_buf_view(&text), &prompt, &api) != MLXCEL_OK) {
         code = mx_cli_fail_api(&api);
         goto done;

@@ -80,6 +80,7 @@ typedef struct mx_cli_options {
     mx_cli_list stops;
     mx_cli_int n_threads;
     const char *device;
+    const char *adapter;
     mx_cli_int n_ctx;
     bool show_reasoning;
     bool use_chat;

@@ -156,7 +156,7 @@ static mx_sampling sampling_defaults(const mx_sampling_defaults *d)
     return s;
 }
 
-static mx_status open_model(mlxcel_model *model, const char *dir, bool text_only, mx_error *err)
+static mx_status open_model(mlxcel_model *model, const char *dir, const mlxcel_model_options *options, mx_error *err)
 {
     text_files files = {0};
     mx_status st;
@@ -176,12 +176,13 @@ static mx_status open_model(mlxcel_model *model, const char *dir, bool text_only
                        "\"%s\" is a file: a model is a directory with config.json, tokenizer.json and *.safetensors",
                        dir);
     }
-    if (!text_only) {
+    if (!options->text_only) {
         const char *config = mx_path_join(&model->arena, dir, MX_STR("config.json"));
         if (config && mx_file_kind_at(config) == MX_FILE_MISSING) {
             return mx_fail(err, MX_NOT_FOUND, "\"%s\" has no config.json: it is not a model directory", dir);
         }
-        MX_TRY(mx_model_open(dir, NULL, &model->model, err));
+        const mx_model_options open = {.adapter_dir = options->adapter_dir};
+        MX_TRY(mx_model_open(dir, &open, &model->model, err));
     }
     MX_TRY_OR(done, st, read_text_files(model, &files, err));
     MX_TRY_OR(done, st, open_tokenizer(model, &files, err));
@@ -206,7 +207,7 @@ mlxcel_status mlxcel_model_open(const char *dir, const mlxcel_model_options *opt
     if (!model) {
         return mx_api_result(mx_fail_no_memory(&error, sizeof *model, "a model"), &error, err);
     }
-    const mx_status st = open_model(model, dir, given.text_only != 0, &error);
+    const mx_status st = open_model(model, dir, &given, &error);
     if (st != MX_OK) {
         mlxcel_model_close(model);
     } else {
