@@ -52,7 +52,7 @@ typedef struct mx_conv_params {
  *   s[h,p,n] = exp(d * a) * s[h,p,n] + d * x[t,h,p] * b[t,g,n]
  *   y[t,h,p] = sum_n s[h,p,n] * c[t,g,n] + skip[h] * x[t,h,p]
  *
- * The state is s: [n_heads, head_dim * d_state]. */
+ * The state is s, as [n_heads, d_state * head_dim]. */
 typedef struct mx_ssm_params {
     int32_t i_state;
     int32_t n_heads;

@@ -23,15 +23,23 @@ static const instruction_set instruction_sets[] = {
     {"avx512",
      6,
      {MX_CPU_AVX512F, MX_CPU_AVX512BW, MX_CPU_AVX512DQ, MX_CPU_AVX512VL, MX_CPU_AVX512_VNNI, MX_CPU_F16C},
-     {mx_cpu_kernels_fill_rows_avx512, mx_cpu_kernels_fill_packed_avx512, mx_cpu_kernels_fill_attend_avx512}},
+     {mx_cpu_kernels_fill_rows_avx512, mx_cpu_kernels_fill_packed_avx512, mx_cpu_kernels_fill_attend_avx512,
+      mx_cpu_kernels_fill_recurrent_avx512}},
     {"avx2",
      3,
      {MX_CPU_AVX2, MX_CPU_FMA, MX_CPU_F16C},
-     {mx_cpu_kernels_fill_rows_avx2, mx_cpu_kernels_fill_packed_avx2, mx_cpu_kernels_fill_attend_avx2}},
+     {mx_cpu_kernels_fill_rows_avx2, mx_cpu_kernels_fill_packed_avx2, mx_cpu_kernels_fill_attend_avx2,
+      mx_cpu_kernels_fill_recurrent_avx2}},
 #endif
 #if MX_ARCH_AARCH64
-    {"dotprod", 1, {MX_CPU_NEON_DOTPROD}, {mx_cpu_kernels_fill_packed_dotprod, mx_cpu_kernels_fill_attend_neon}},
-    {"neon", 1, {MX_CPU_NEON}, {mx_cpu_kernels_fill_packed_neon, mx_cpu_kernels_fill_attend_neon}},
+    {"dotprod",
+     1,
+     {MX_CPU_NEON_DOTPROD},
+     {mx_cpu_kernels_fill_packed_dotprod, mx_cpu_kernels_fill_attend_neon, mx_cpu_kernels_fill_recurrent_neon}},
+    {"neon",
+     1,
+     {MX_CPU_NEON},
+     {mx_cpu_kernels_fill_packed_neon, mx_cpu_kernels_fill_attend_neon, mx_cpu_kernels_fill_recurrent_neon}},
 #endif
     {"generic", 0, {0}, {0}},
 };
@@ -51,6 +59,7 @@ static void fill_tables(void)
         mx_cpu_kernels_fill_packed_generic(&tables[i]);
         mx_cpu_kernels_fill_rows_generic(&tables[i]);
         mx_cpu_kernels_fill_attend_generic(&tables[i]);
+        mx_cpu_kernels_fill_recurrent_generic(&tables[i]);
         for (int32_t j = 0; j < MAX_FILLS && set->fills[j]; j++) {
             set->fills[j](&tables[i]);
         }

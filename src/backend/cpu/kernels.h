@@ -18,6 +18,7 @@
 
 #include "backend/cpu/attend.h"
 #include "backend/cpu/pack.h"
+#include "backend/cpu/recurrent_kernels.h"
 #include "backend/executor.h"
 #include "program/program.h"
 
@@ -91,6 +92,8 @@ struct mx_cpu_kernels {
     /* attend.h; and dst[n] = src as f16, values past its range as its largest. */
     void (*attend)(const mx_attend *a);
     void (*narrow)(uint16_t *dst, const float *src, int32_t n);
+
+    mx_recurrent_kernels recurrent;
 };
 
 /* Bytes of a panel of n_groups groups of a weight. */
@@ -109,6 +112,10 @@ int32_t mx_cpu_kernels_list(const char **names, int32_t n);
     X(packed_generic)      \
     X(rows_generic)        \
     X(attend_generic)      \
+    X(recurrent_generic)   \
+    X(recurrent_avx2)      \
+    X(recurrent_avx512)    \
+    X(recurrent_neon)      \
     X(packed_avx2)         \
     X(rows_avx2)           \
     X(attend_avx2)         \

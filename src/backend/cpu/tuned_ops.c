@@ -2,6 +2,7 @@
 #include "backend/cpu/attention_paged.h"
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/packed_product.h"
+#include "backend/cpu/recurrent_chunks.h"
 
 const mx_cpu_op mx_cpu_tuned_ops[MX_OP_COUNT] = {
     [MX_OP_EMBED] = {mx_cpu_embed, NULL},
@@ -36,7 +37,7 @@ const mx_cpu_op mx_cpu_tuned_ops[MX_OP_COUNT] = {
     [MX_OP_SEND] = {mx_cpu_send, NULL},
     [MX_OP_RECV] = {mx_cpu_recv, NULL},
     [MX_OP_SLICE] = {mx_cpu_slice, NULL},
-    [MX_OP_CAUSAL_CONV] = {mx_cpu_causal_conv, NULL},
-    [MX_OP_SSM_SCAN] = {mx_cpu_ssm_scan, mx_cpu_ssm_scan_need},
-    [MX_OP_DELTA_RULE] = {mx_cpu_delta_rule, mx_cpu_delta_rule_need},
+    [MX_OP_CAUSAL_CONV] = {mx_cpu_chunked_conv, NULL},
+    [MX_OP_SSM_SCAN] = {mx_cpu_chunked_ssm, mx_cpu_chunked_ssm_need},
+    [MX_OP_DELTA_RULE] = {mx_cpu_chunked_delta, mx_cpu_chunked_delta_need},
 };

@@ -6,16 +6,16 @@
 
 #include "backend/cpu/cpu_backend.h"
 
-/* One token of one head: s [head_dim, d_state], x and y [head_dim], b and c [d_state], a [d_state or 1] below 0. */
+/* One token of one head: s [d_state, head_dim], x and y [head_dim], b and c [d_state], a [d_state or 1] below 0. */
 static void step_head(const mx_ssm_params *p, float *s, const float *a, int32_t n_a, float dt, const float *x,
                       const float *b, const float *c, float skip, float *y)
 {
     for (int32_t i = 0; i < p->head_dim; i++) {
-        float *row = s + (int64_t)i * p->d_state;
         double sum = 0.0;
         for (int32_t n = 0; n < p->d_state; n++) {
-            row[n] = expf(dt * a[n_a > 1 ? n : 0]) * row[n] + dt * x[i] * b[n];
-            sum += (double)row[n] * (double)c[n];
+            float *at = s + (int64_t)n * p->head_dim + i;
+            *at = expf(dt * a[n_a > 1 ? n : 0]) * *at + dt * x[i] * b[n];
+            sum += (double)*at * (double)c[n];
         }
         y[i] = (float)sum + skip * x[i];
     }
