@@ -94,6 +94,10 @@ typedef struct mx_cli_options {
     mx_cli_int max_retries;
     bool must_verify;
     const char *progress;
+    mx_cli_int q_bits;
+    mx_cli_int q_group_size;
+    const char *q_mode;
+    const char *q_recipe;
     bool yes;
     bool quiet;
     bool as_json;

@@ -330,6 +330,27 @@ def too_little_memory_is_told(cli):
     check_failure(done, 1, "GiB of memory", "context of 100000000 tokens", "smaller context")
 
 
+def converted_models_run_and_say_their_format(cli):
+    for i, (args, formats) in enumerate([
+            ((), ["4-bit, group 64"]), (("--q-bits", 8, "--q-group-size", 32), ["8-bit, group 32"]),
+            (("--q-mode", "mxfp4"), ["mxfp4"]), (("--q-mode", "mxfp8"), ["mxfp8"]), (("--q-bits", 0), ["dense"]),
+            (("--q-recipe", "mixed_2_6", "--q-group-size", 32), ["2-bit, group 32", "6-bit, group 32"])]):
+        folder = cli.folder / f"made{i}"
+        check_fine(cli("convert", cli.path(cli.model), cli.path(folder), *args))
+        text = check_fine(cli("inspect", "-m", cli.path(folder))).out
+        for piece in formats:
+            check(piece in text, piece, text)
+        check_fine(cli.generate("-p", "a", "-n", "3", model=folder))
+        check(not list(cli.folder.glob("*.part")))
+    check_failure(cli("convert", cli.path(cli.model), cli.path(folder)), 2, "is there already")
+    check_failure(cli("convert", cli.path(cli.folder / "made0"), cli.path(cli.folder / "x")), 1, "quantised already")
+    check_failure(cli("convert", cli.path(cli.model)), 2, "convert MODEL FOLDER")
+    for args, piece in ((("--q-bits", 7), "7 bits"), (("--q-mode", "int4"), "affine, mxfp4"),
+                        (("--q-recipe", "mixed"), "mixed_3_4"), (("--q-mode", "mxfp4", "--q-recipe", "mixed_2_6"), "affine")):
+        check_failure(cli("convert", cli.path(cli.model), cli.path(cli.folder / "x"), *args), 2, piece)
+    check(not (cli.folder / "x").exists() and not (cli.folder / "x.part").exists())
+
+
 # ---- models that are not what they should be
 
 

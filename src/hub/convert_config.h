@@ -1,0 +1,37 @@
+/* convert_config.h - which tensors get which format, and the config.json that says so. Private to hub/. */
+#ifndef MX_HUB_CONVERT_CONFIG_H
+#define MX_HUB_CONVERT_CONFIG_H
+
+#include "base/json.h"
+#include "hub/convert.h"
+
+typedef struct mx_convert_config {
+    const mx_convert_options *options;
+    mx_json source;            /* owned; config.json as it was */
+    yyjson_mut_doc *made;      /* owned; as it will be */
+    yyjson_mut_val *overrides; /* lives in made: "quantization" */
+    mx_quant low, high;        /* what the recipe gives; equal without one */
+    int64_t n_layers;
+    bool is_tied; /* the embedding is the output matrix too */
+} mx_convert_config;
+
+/* Reads config.json of the folder. *out is to be closed also after a failure. MX_UNSUPPORTED where the model is
+ * quantised already, MX_INVALID for a recipe that there is not, MX_FORMAT, MX_IO, MX_NO_MEMORY. */
+mx_status mx_convert_config_open(const char *dir, const mx_convert_options *options, mx_convert_config *out,
+                                 mx_error *err) MX_NODISCARD;
+
+/* A zeroed object is fine. */
+void mx_convert_config_close(mx_convert_config *config);
+
+/* The format for the matrix at `path` (without ".weight"): MX_QUANT_NONE where it stays as it is. What differs from the
+ * model's format is noted for config.json. MX_NO_MEMORY. */
+mx_status mx_convert_choose(mx_convert_config *config, mx_str path, const int64_t *shape, int32_t n_dims, mx_quant *out,
+                            mx_error *err) MX_NODISCARD;
+
+/* Tensors that carry nothing: tables of angles, the output matrix of a tied model. */
+bool mx_convert_is_dropped(const mx_convert_config *config, mx_str name);
+
+/* Writes config.json with "quantization" into a folder. MX_IO, MX_NO_MEMORY. */
+mx_status mx_convert_config_write(mx_convert_config *config, const char *dir, mx_error *err) MX_NODISCARD;
+
+#endif
