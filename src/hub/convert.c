@@ -12,7 +12,7 @@
 #include "platform/path.h"
 #include "weights/checkpoint.h"
 #include "weights/quant.h"
-#include "weights/quantize.h"
+#include "weights/quantizer.h"
 #include "weights/safetensors_writer.h"
 
 #define MAX_ARENA_BYTES ((size_t)1 << 30)

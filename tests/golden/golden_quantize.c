@@ -4,7 +4,7 @@
  */
 #include "tests/test.h"
 #include "weights/checkpoint.h"
-#include "weights/quantize.h"
+#include "weights/quantizer.h"
 
 #define MAX_VALUES (4 * 256)
 

@@ -1,10 +1,10 @@
-/* quantize.h - from floats to MLX's quantised formats, bit for bit as MLX's CPU back end makes them.
+/* quantizer.h - from floats to MLX's quantised formats, bit for bit as MLX's CPU back end makes them.
  *
  * Source: mlx, mlx/ops.cpp affine_quantize and fp_quantize; mlx/backend/cpu/quantized.cpp. The GPU back ends of MLX
  * round ties and e8m0 scales differently; their files differ in few values.
  */
-#ifndef MX_WEIGHTS_QUANTIZE_H
-#define MX_WEIGHTS_QUANTIZE_H
+#ifndef MX_WEIGHTS_QUANTIZER_H
+#define MX_WEIGHTS_QUANTIZER_H
 
 #include "weights/weight.h"
 

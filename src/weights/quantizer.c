@@ -1,5 +1,5 @@
-/* quantize.c - the quantisers, group by group. The order of the float operations is part of the format. */
-#include "weights/quantize.h"
+/* quantizer.c - the quantisers, group by group. The order of the float operations is part of the format. */
+#include "weights/quantizer.h"
 
 #include <math.h>
 #include <string.h>
