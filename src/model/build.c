@@ -27,11 +27,13 @@ static void add_ropes(mx_builder *b, const mx_model_config *c, int32_t n_ctx)
     }
 }
 
-static mx_value build_logits(mx_builder *b, const mx_model_config *c, mx_value x, bool has_lm_head)
+static mx_value build_logits(mx_builder *b, const mx_model_config *c, const mx_family *family, mx_value x,
+                             bool has_lm_head)
 {
     const bool is_tied = c->is_tied || !has_lm_head;
     mx_value y = mx_logits(b, x, is_tied ? "embed_tokens" : "lm_head", c->has_head_bias && !is_tied);
     y = c->logit_scale != 0 ? mx_scale(b, y, (float)c->logit_scale) : y;
+    y = family->logits ? family->logits(b, c, y, is_tied) : y;
     return c->logit_softcap != 0 ? mx_softcap(b, y, (float)c->logit_softcap) : y;
 }
 
@@ -55,7 +57,7 @@ static mx_value build_all(mx_builder *b, const mx_model_config *c, const mx_fami
     if (family->end) {
         family->end(b, c);
     }
-    return build_logits(b, c, mx_norm(b, mx_gather_samples(b, mx_stream(b)), "norm"), has_lm_head);
+    return build_logits(b, c, family, mx_norm(b, mx_gather_samples(b, mx_stream(b)), "norm"), has_lm_head);
 }
 
 mx_status mx_model_build(const mx_model_config *c, const mx_family *family, int32_t n_ctx, bool has_lm_head,

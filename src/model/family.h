@@ -103,6 +103,9 @@ struct mx_family {
 
     /* One layer: reads mx_stream and sets it. Paths are relative to the layer. */
     void (*layer)(mx_builder *b, const mx_model_config *c, int32_t i_layer);
+
+    /* NULL, or the last change of the logits, which are products with the embedding if is_tied. */
+    mx_value (*logits)(mx_builder *b, const mx_model_config *c, mx_value logits, bool is_tied);
 };
 
 /* Rules for `sliding`. All of them read "sliding_window"; none slides where it is null or 0.

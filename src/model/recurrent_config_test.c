@@ -86,6 +86,15 @@ static const published all[] = {
      "eads\":128,\"mlp_hidden_act\":\"relu2\",\"n_groups\":8,\"num_attention_heads\":32,\"num_hidden"
      "_layers\":52,\"num_key_value_heads\":8,\"ssm_state_size\":128,\"vocab_size\":131072}",
      "nemotron_h", 52, 4096, 21504, 131072, 128, "rarararaa"},
+    {"{\"model_type\":\"falcon_h1\",\"embedding_multiplier\":5.656854249492381,\"head_dim\":64,\"hi"
+     "dden_size\":1024,\"intermediate_size\":2048,\"key_multiplier\":0.390625,\"lm_head_multipli"
+     "er\":0.0390625,\"mamba_d_conv\":4,\"mamba_d_head\":64,\"mamba_d_ssm\":1536,\"mamba_d_state\":"
+     "128,\"mamba_n_groups\":1,\"mamba_n_heads\":24,\"mamba_norm_before_gate\":false,\"mamba_rms_"
+     "norm\":false,\"max_position_embeddings\":16384,\"mlp_multipliers\":[0.8838834764831844,0."
+     "5859375],\"num_attention_heads\":8,\"num_hidden_layers\":36,\"num_key_value_heads\":2,\"rop"
+     "e_theta\":100000000000.0,\"ssm_multipliers\":[0.3535533905932738,0.25,0.353553390593273"
+     "8,0.5,0.3535533905932738],\"vocab_size\":32784}",
+     "falcon_h1", 36, 1024, 2048, 32784, 64, "rr"},
     {"{\"model_type\":\"jamba\",\"attn_layer_offset\":4,\"attn_layer_period\":8,\"expert_layer_offs"
      "et\":1,\"expert_layer_period\":2,\"hidden_size\":4096,\"intermediate_size\":14336,\"mamba_d_"
      "state\":16,\"mamba_dt_rank\":256,\"num_attention_heads\":32,\"num_experts\":16,\"num_experts"

@@ -43,3 +43,13 @@ def fused_experts(block):
         stacked = np.stack([np.concatenate([tensors[n] for n in parts]) for parts in names])
         return {f"{head}.{'gate_up' if kind == 'gate' else 'down'}_proj": Part(stacked, put)}
     return rule
+
+
+def times(pattern, factor):
+    """Factors that MLX folds into weights when it converts: numbers, or an array that is broadcast."""
+    def rule(name, a, tensors):
+        if not re.search(pattern, name):
+            return None
+        return {name: Part((a * factor).astype(np.float32),
+                           lambda meant, value: meant.__setitem__(name, (value / factor).astype(np.float32)))}
+    return rule
