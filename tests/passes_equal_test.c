@@ -14,7 +14,7 @@ static const tiny_settings mixes[] = {
     {.has_head_norms = true, .is_tied = true},
     {.has_experts = true, .has_bias = true},
     {.has_states = true},
-    {.has_rarities = true},
+    {.has_rarities = true, .has_experts = true},
     {.has_latents = true, .has_bias = true},
     {.has_head_norms = true, .has_post_norms = true, .has_caps = true, .window = 20},
 };

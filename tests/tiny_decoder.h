@@ -169,6 +169,7 @@ static inline void tiny_add_all(tiny_decoder *tiny)
         {"mlp.down_proj", 1, TINY_MODEL, TINY_FF},
         {"mlp.post_norm", 1, 1, TINY_MODEL},
         {"mlp.gate", 1, TINY_EXPERTS, TINY_MODEL},
+        {"mlp.expert_scale", 1, 1, TINY_EXPERTS},
         {"mlp.switch_mlp.gate_proj", TINY_EXPERTS, TINY_FF, TINY_MODEL},
         {"mlp.switch_mlp.up_proj", TINY_EXPERTS, TINY_FF, TINY_MODEL},
         {"mlp.switch_mlp.down_proj", TINY_EXPERTS, TINY_MODEL, TINY_FF},
@@ -282,7 +283,11 @@ static inline void tiny_layer(mx_builder *b, const tiny_settings *s, int32_t i_l
     y = s->has_rarities && i_layer == 0 ? mx_add(b, y, tiny_rarities(b, x)) : y;
     const mx_value z = s->is_like_gpt ? mx_norm(b, y, "mlp_norm") : mx_rmsnorm(b, y, "mlp_norm");
     const mx_moe_settings moe = {
-        .n_experts = TINY_EXPERTS, .d_ff = TINY_FF, .route = {.top_k = 2, .normalize = true, .scale = 1}};
+        .n_experts = TINY_EXPERTS,
+        .d_ff = TINY_FF,
+        .route = {.top_k = 2, .normalize = true, .scale = 1},
+        .expert_scale = s->has_rarities ? "mlp.expert_scale" : NULL,
+    };
     mx_value m = s->has_experts && i_layer == TINY_LAYERS - 1 ? mx_moe_mlp(b, z, "mlp", &moe)
                  : s->is_like_gpt && i_layer == 0             ? mx_plain_mlp(b, z, "mlp", TINY_FF, s->has_bias)
                                                               : mx_glu_mlp(b, z, "mlp", TINY_FF, s->has_bias);

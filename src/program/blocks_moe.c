@@ -95,14 +95,32 @@ static mx_value plain_experts(mx_builder *b, mx_value h, mx_value ids, const cha
     return expert_linear(b, op.out[0], ids, part(buffer, path, "switch_mlp.fc2"), n_out, s);
 }
 
+static mx_value scale_chosen(mx_builder *b, const choice *c, const mx_moe_settings *s)
+{
+    mx_op op = mx_builder_op(b, MX_OP_SCALE_CHOSEN);
+    op.in[0] = c->weights;
+    op.in[1] = c->ids;
+    op.u.vector.weight = mx_builder_weight(b, s->expert_scale, "", 1, 1, s->n_experts);
+    op.out[0] = add_value(b, 1, s->route.top_k, MX_VALUE_F32, s->expert_scale);
+    mx_builder_add_op(b, &op);
+    return op.out[0];
+}
+
 mx_value mx_moe_mlp(mx_builder *b, mx_value x, const char *path, const mx_moe_settings *s)
 {
     char buffer[BLOCK_MAX_PATH];
-    const int64_t d_model = mx_builder_view_value(b, x)->n_cols;
     const mx_value scores = mx_linear(b, x, part(buffer, path, "gate"), s->n_experts, s->has_router_bias);
+    return mx_moe_by_scores(b, x, scores, path, s);
+}
+
+mx_value mx_moe_by_scores(mx_builder *b, mx_value x, mx_value scores, const char *path, const mx_moe_settings *s)
+{
+    char buffer[BLOCK_MAX_PATH];
+    const int64_t d_model = mx_builder_view_value(b, x)->n_cols;
     mx_route_params params = s->route;
     params.bias = choice_bias(b, s);
-    const choice c = route(b, scores, &params, path);
+    choice c = route(b, scores, &params, path);
+    c.weights = s->expert_scale ? scale_chosen(b, &c, s) : c.weights;
 
     const mx_value h = s->scales_input ? combine(b, x, c.weights, part(buffer, path, "scaled")) : x;
     const mx_value y =

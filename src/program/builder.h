@@ -81,6 +81,7 @@ typedef struct mx_moe_settings {
     const char *choice_bias;   /* path of the bias in the choice of experts, [n_experts]; NULL: none */
     bool may_lack_choice_bias; /* where the checkpoint has none, there is none */
     bool has_router_bias;
+    const char *expert_scale; /* path of a factor for each expert on its weight, [n_experts]; NULL: none */
     bool has_expert_bias;
     int64_t d_ff_shared; /* columns of `<path>.shared_experts`, an MLP that every token has too; 0: there is none */
     bool has_shared_bias;
@@ -188,6 +189,10 @@ mx_value mx_plain_mlp(mx_builder *b, mx_value x, const char *path, int64_t d_ff,
 /* The same as mx_glu_mlp by route.top_k of n_experts: router `<path>.gate`, experts
  * `<path>.switch_mlp.{gate,up,down}_proj`. */
 mx_value mx_moe_mlp(mx_builder *b, mx_value x, const char *path, const mx_moe_settings *settings);
+
+/* The same by scores [T, n_experts] of the caller's. */
+mx_value mx_moe_by_scores(mx_builder *b, mx_value x, mx_value scores, const char *path,
+                          const mx_moe_settings *settings);
 
 /* mx_glu_mlp times the sigmoid of the row `gate_path` times x: an expert that every token has, to a degree. */
 mx_value mx_gated_mlp(mx_builder *b, mx_value x, const char *path, const char *gate_path, int64_t d_ff);

@@ -365,6 +365,18 @@ static const char *check_columns(const mx_program *p, const mx_op *op)
     return fits ? NULL : "the output is not both parts of every head";
 }
 
+static const char *check_scale_chosen(const mx_program *p, const mx_op *op)
+{
+    const mx_value_info *ids = info_of(p, op->in[1]);
+    const int32_t weight = op->u.vector.weight;
+    if (!same_shape(p, op->in[0], op->out[0]) || !same_rows(info_of(p, op->in[0]), ids)) {
+        return "shapes differ";
+    }
+    const bool fits = ids->type == MX_VALUE_I32 && ids->n_cols == info_of(p, op->in[0])->n_cols &&
+                      has_weight(p, weight) && is_vector(p, weight, 1, p->weights[weight].n_cols);
+    return fits ? NULL : "ids or factors do not fit the chosen experts";
+}
+
 static const char *check_combine(const mx_program *p, const mx_op *op)
 {
     const mx_value_info *x = info_of(p, op->in[0]);
@@ -432,6 +444,7 @@ static const op_check checks[MX_OP_COUNT] = {
     [MX_OP_EXPERT_LINEAR] = check_expert_linear,
     [MX_OP_HEAD_LINEAR] = check_head_linear,
     [MX_OP_HEAD_COLUMNS] = check_columns,
+    [MX_OP_SCALE_CHOSEN] = check_scale_chosen,
     [MX_OP_EXPERT_COMBINE] = check_combine,
     [MX_OP_ALLREDUCE] = check_allreduce,
     [MX_OP_ALLGATHER] = check_allgather,

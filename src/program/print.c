@@ -161,6 +161,7 @@ static mx_status put_params(const mx_program *p, const mx_op *op, mx_buf *out, m
     case MX_OP_ADD:
     case MX_OP_HEAD_COLUMNS:
     case MX_OP_CONCAT:
+    case MX_OP_SCALE_CHOSEN:
     case MX_OP_MULTIPLY:
     case MX_OP_XIELU:
     case MX_OP_EXPERT_COMBINE:

@@ -95,7 +95,7 @@ typedef struct mx_scale_params {
 
 /* Of GLU and ACTIVATION. */
 typedef struct mx_vector_params {
-    int32_t weight; /* [n_cols] or [1] */
+    int32_t weight; /* [n_cols] or [1]; SCALE_CHOSEN: [n_experts] */
 } mx_vector_params;
 
 typedef struct mx_xielu_params {
@@ -209,6 +209,7 @@ typedef struct mx_peer_params {
  *   MIX_STREAMS {x [T, n * d], m [T, n * n]}   ADD_STREAMS {x [T, n * d], a [T, d], m [T, n] or MX_NO_VALUE}
  *   ADD {a, b}   GLU {gate, up}   KV_APPEND {k, v; of a latent cache {k}}
  *   ROUTE {scores [T, n_experts]} -> {ids [T, top_k] i32, weights [T, top_k]}
+ *   SCALE_CHOSEN {weights [T, top_k], ids [T, top_k] i32} -> {y [T, top_k]}
  *   EXPERT_COMBINE {x [T * top_k, n_cols], weights [T, top_k]} -> {y [T, n_cols]}
  *   ALLREDUCE {x, residual or MX_NO_VALUE} -> {y}   ALLGATHER {x [R, part of the columns]} -> {y [R, n_cols]}
  *   SEND {x}   RECV {} -> {y}

@@ -574,6 +574,7 @@ const mx_shard_rule mx_shard_rules[MX_OP_COUNT] = {
     [MX_OP_KV_APPEND] = {.wish = wish_heads_of_keys, .divide = divide_append, .cache = cache_of_append},
     [MX_OP_ATTENTION] = {.wish = wish_heads_of_queries, .divide = divide_attention, .cache = cache_of_attention},
     [MX_OP_ROUTE] = {.divide = divide_whole},
+    [MX_OP_SCALE_CHOSEN] = {.divide = divide_whole},
     [MX_OP_EXPERT_LINEAR] = {.divide = divide_product},
     [MX_OP_EXPERT_COMBINE] = {.divide = divide_combine},
     [MX_OP_HEAD_LINEAR] = {.divide = divide_whole},

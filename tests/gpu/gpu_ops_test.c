@@ -364,6 +364,7 @@ MX_TEST(attention_of_few_tokens)
     static const steps few = {{{0, 35}}, {{0, 1}, {1, 2}}, {{0, 1}, {1, 1}}};
     check_attention(&attention_cases[1], 650, few);
     check_attention(&attention_cases[3], 651, few);
+    check_attention(&attention_cases[8], 652, few);
 }
 
 MX_TEST(operations_on_values)
@@ -470,7 +471,10 @@ static void check_routing(const mx_route_params *params, bool has_bias, uint64_t
                                            .weights = {rig_weight(&r, &dense)},
                                            .biases = {MX_NO_WEIGHT},
                                            .norm = {.weight = MX_NO_WEIGHT}};
-    rig_op(&r, MX_OP_EXPERT_COMBINE, slots, weights, MX_NO_VALUE, y);
+    const mx_value scaled = rig_value(&r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_F32);
+    rig_op(&r, MX_OP_SCALE_CHOSEN, weights, ids, MX_NO_VALUE, scaled)->u.vector.weight =
+        rig_random_vector(&r, 70, &ignored);
+    rig_op(&r, MX_OP_EXPERT_COMBINE, slots, scaled, MX_NO_VALUE, y);
     compare(&r, y, (const steps){{{0, 9}}, {{0, 1}}}, LINEAR_ERROR, "experts");
     rig_deinit(&r);
 }

@@ -1,4 +1,4 @@
-/* stream_ops_test.c - the operations on several values side by side, against f64.
+/* stream_ops_test.c - the operations on several values side by side, and SCALE_CHOSEN, against f64.
  *
  * Error model: sums of some 40 products of values of about 1 in f32, a relative error of TOLERANCE, or the same of 1
  * near zero.
@@ -177,4 +177,44 @@ MX_TEST(operations_on_streams_are_right)
     }
 }
 
-MX_TEST_MAIN(MX_CASE(operations_on_streams_are_right))
+MX_TEST(what_an_expert_counts_is_scaled_by_its_own_number)
+{
+    enum { N_EXPERTS = 9, N_CHOSEN = 3 };
+    mx_executor_options options[MAX_VARIANTS];
+    const int32_t n_variants = list_variants(options);
+    for (int32_t v = 0; v < n_variants; v++) {
+        static rig r;
+        mx_error err = {0};
+        const float *table, *numbers;
+        rig_init(&r, 77);
+        const mx_value scores = rig_input(&r, N_EXPERTS, &table);
+        const mx_value ids = rig_value(&r, MX_ROWS_TOKENS, 1, N_CHOSEN, MX_VALUE_I32);
+        const mx_value weights = rig_value(&r, MX_ROWS_TOKENS, 1, N_CHOSEN, MX_VALUE_F32);
+        const mx_value y = rig_value(&r, MX_ROWS_TOKENS, 1, N_CHOSEN, MX_VALUE_F32);
+        mx_op *route = rig_op(&r, MX_OP_ROUTE, scores, MX_NO_VALUE, MX_NO_VALUE, ids);
+        route->out[1] = weights;
+        route->u.route =
+            (mx_route_params){.top_k = N_CHOSEN, .score = MX_SCORE_SIGMOID, .bias = MX_NO_WEIGHT, .scale = 1.0f};
+        rig_op(&r, MX_OP_SCALE_CHOSEN, weights, ids, MX_NO_VALUE, y)->u.vector.weight =
+            rig_random_vector(&r, N_EXPERTS, &numbers);
+        MX_CHECK_OK(rig_open(&r, y, &options[v], &err), &err);
+        rig_add_tokens(&r, 0, 11);
+        MX_CHECK_OK(rig_run(&r, &err), &err);
+        for (int32_t t = 0; t < 11; t++) {
+            const float *x = table + (int64_t)r.tokens[t] * N_EXPERTS;
+            double last = HUGE_VAL;
+            for (int32_t j = 0; j < N_CHOSEN; j++) {
+                int32_t best = -1; /* the largest that is smaller than the one before */
+                for (int32_t e = 0; e < N_EXPERTS; e++) {
+                    best = (double)x[e] < last && (best < 0 || x[e] > x[best]) ? e : best;
+                }
+                last = (double)x[best];
+                const double wanted = (double)numbers[best] / (1.0 + exp(-last));
+                MX_CHECK_NEAR(mx_executor_view_logits(r.executor)[t * N_CHOSEN + j], wanted, 2e-6);
+            }
+        }
+        rig_deinit(&r);
+    }
+}
+
+MX_TEST_MAIN(MX_CASE(operations_on_streams_are_right), MX_CASE(what_an_expert_counts_is_scaled_by_its_own_number))

@@ -100,6 +100,7 @@ void mx_cpu_attention(const mx_cpu_task *task);
 void mx_cpu_route(const mx_cpu_task *task);
 void mx_cpu_expert_linear(const mx_cpu_task *task);
 void mx_cpu_expert_combine(const mx_cpu_task *task);
+void mx_cpu_scale_chosen(const mx_cpu_task *task);
 void mx_cpu_slice(const mx_cpu_task *task);
 void mx_cpu_causal_conv(const mx_cpu_task *task);
 void mx_cpu_ssm_scan(const mx_cpu_task *task);

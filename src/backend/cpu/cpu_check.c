@@ -158,7 +158,7 @@ void mx_cpu_visit_vectors(const mx_op *op, void (*visit)(void *arg, int32_t weig
         if (op->u.linear.has_norm) {
             visit_norm(&op->u.linear.norm, visit, arg);
         }
-    } else if (op->kind == MX_OP_MULTIPLY) {
+    } else if (op->kind == MX_OP_MULTIPLY || op->kind == MX_OP_SCALE_CHOSEN) {
         visit(arg, op->u.vector.weight);
     } else if (op->kind == MX_OP_XIELU) {
         const mx_xielu_params *x = &op->u.xielu;

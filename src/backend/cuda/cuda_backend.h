@@ -67,6 +67,7 @@ extern const mx_backend mx_backend_cuda;
     X(value_clip)              \
     X(multiply)                \
     X(xielu)                   \
+    X(scale_chosen)            \
     X(slice)                   \
     X(concat_rows)             \
     X(match_rms)               \
@@ -267,6 +268,7 @@ mx_cuda_op_run mx_cuda_softcap;
 mx_cuda_op_run mx_cuda_clip;
 mx_cuda_op_run mx_cuda_multiply;
 mx_cuda_op_run mx_cuda_xielu;
+mx_cuda_op_run mx_cuda_scale_chosen;
 mx_cuda_op_run mx_cuda_cutoff;
 mx_cuda_op_run mx_cuda_concat;
 mx_cuda_op_run mx_cuda_match_rms;

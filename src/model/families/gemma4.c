@@ -1,11 +1,15 @@
-/* gemma4.c - Gemma 4, the text models without experts.
+/* gemma4.c - Gemma 4, the text models.
  *
  * Gemma 3's norms, stored as they are; scores are not scaled, values are normalised. Layers that see everything have
  * wider heads and, where "attention_k_eq_v" says so, values that are the keys before their norm. The last layers of the
  * small models have no keys of their own: they attend to those of the last layer of their kind that has, and their MLP
- * may be twice as wide. Each layer also gets a small embedding of the token that is meant for it alone.
+ * may be twice as wide. Each layer also gets a small embedding of the token that is meant for it alone. The model with
+ * experts has them beside the MLP, chosen by what comes before its norm.
  */
+#include <math.h>
+
 #include "model/families/gemma_parts.h"
+#include "model/moe.h"
 
 typedef struct gemma4_config {
     int64_t d_small; /* columns of a layer's own embedding; 0: there is none */
@@ -29,6 +33,11 @@ static const mx_field gemma4_fields[] = {
     MX_FIELD(gemma4_config, BOOL, has_k_as_v, "attention_k_eq_v", 0, 0),
     MX_FIELD(gemma4_config, BOOL, has_double_mlp, "use_double_wide_mlp", 0, 0),
     MX_FIELD(gemma4_config, BOOL, has_experts, "enable_moe_block", 0, 0),
+    MX_FIELD_END,
+};
+
+static const mx_field gemma4_shared_fields[] = {
+    MX_FIELD(mx_model_config, I32, top_k, "top_k_experts", 1, 4096),
     MX_FIELD_END,
 };
 
@@ -65,8 +74,9 @@ static mx_status gemma4_read(yyjson_val *obj, mx_arena *arena, mx_model_config *
 {
     const gemma4_config *own = c->own;
     (void)arena;
-    if (own->has_experts) {
-        return mx_fail(err, MX_UNSUPPORTED, "\"enable_moe_block\": Gemma 4 with experts is not supported");
+    if (own->has_experts && (c->n_experts < 1 || c->top_k < 1 || c->d_ff_expert < 1)) {
+        return mx_fail(err, MX_FORMAT,
+                       "\"enable_moe_block\" needs \"num_experts\", \"top_k_experts\" and \"moe_intermediate_size\"");
     }
     if (yyjson_equals_str(yyjson_obj_get(obj, "use_bidirectional_attention"), "all")) {
         return mx_fail(err, MX_UNSUPPORTED, "\"use_bidirectional_attention\": embedding models are not supported");
@@ -81,6 +91,12 @@ static mx_status gemma4_sliding(yyjson_val *obj, const mx_model_config *c, mx_la
     MX_TRY(mx_sliding_pattern(obj, c, layers, err));
     layers[c->n_layers - 1].is_sliding = false;
     return MX_OK;
+}
+
+static mx_status gemma4_sparse(yyjson_val *obj, const mx_model_config *c, mx_layer_config *layers, mx_error *err)
+{
+    const gemma4_config *own = c->own;
+    return own->has_experts ? mx_sparse_all(obj, c, layers, err) : MX_OK;
 }
 
 static mx_status gemma4_layers(yyjson_val *obj, const mx_model_config *c, mx_layer_config *layers, mx_error *err)
@@ -115,29 +131,64 @@ static mx_value gemma4_attention(mx_builder *b, const mx_model_config *c, int32_
     return mx_shared_key_attention(b, c, i_layer, h, own->has_k_as_v && !c->layers[i_layer].is_sliding);
 }
 
+/* The MLP of y, and beside it, where the layer has them, experts. */
+static mx_value gemma4_mlp(mx_builder *b, const mx_model_config *c, int32_t i_layer, mx_value y)
+{
+    const mx_value m = mx_layer_mlp(b, c, i_layer, mx_norm(b, y, "pre_feedforward_layernorm"));
+    if (!c->layers[i_layer].is_moe) {
+        return m;
+    }
+    const mx_moe_settings moe = {
+        .n_experts = c->n_experts,
+        .d_ff = c->d_ff_expert,
+        .route = {.top_k = c->top_k, .normalize = true, .scale = 1.0f},
+        .expert_scale = "router.per_expert_scale",
+    };
+    const mx_value h = mx_scale(b, mx_norm(b, y, "router.scale"), (float)(1 / sqrt((double)c->d_model)));
+    const mx_value scores = mx_linear(b, h, "router.proj", c->n_experts, false);
+    const mx_value x = mx_norm(b, y, "pre_feedforward_layernorm_2");
+    const mx_value e = mx_moe_by_scores(b, x, scores, "mlp", &moe);
+    return mx_add(b, mx_norm(b, m, "post_feedforward_layernorm_1"), mx_norm(b, e, "post_feedforward_layernorm_2"));
+}
+
 static void gemma4_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer)
 {
     const gemma4_config *own = c->own;
     const mx_value x = mx_stream(b);
     const mx_value a = gemma4_attention(b, c, i_layer, mx_norm(b, x, "input_layernorm"));
     mx_value y = mx_add(b, x, mx_norm(b, a, "post_attention_layernorm"));
-    const mx_value m = mx_layer_mlp(b, c, i_layer, mx_norm(b, y, "pre_feedforward_layernorm"));
-    y = mx_add(b, y, mx_norm(b, m, "post_feedforward_layernorm"));
+    y = mx_add(b, y, mx_norm(b, gemma4_mlp(b, c, i_layer, y), "post_feedforward_layernorm"));
     if (own->d_small > 0) {
         y = mx_add(b, y, mx_small_embedding_mlp(b, c, i_layer, own->d_small, y));
     }
     mx_set_stream(b, mx_multiply(b, y, "layer_scalar", 1));
 }
 
+static const mx_rename gemma4_renames[] = {
+    {"mlp.switch_mlp", "experts.switch_glu"},
+    {"mlp.switch_mlp.down_proj", "experts.down_proj"},
+    {NULL, NULL},
+};
+
+static const mx_fusion gemma4_fusions[] = {
+    {"mlp.switch_mlp.gate_proj", "experts.gate_up_proj", MX_PART_FIRST_HALF},
+    {"mlp.switch_mlp.up_proj", "experts.gate_up_proj", MX_PART_SECOND_HALF},
+    {NULL, NULL, MX_PART_FIRST_HALF},
+};
+
 const mx_family mx_family_gemma4 = {
     .model_types = {"gemma4_text", "gemma4"},
     .title = "Gemma 4",
-    .limits = "text only; without experts",
+    .limits = "text only",
     .source = "transformers, models/gemma4/modeling_gemma4.py",
     .defaults = &gemma4_defaults,
+    .renames = gemma4_renames,
+    .fusions = gemma4_fusions,
+    .fields = gemma4_shared_fields,
     .own = {sizeof(gemma4_config), &gemma4_own, gemma4_fields},
     .read = gemma4_read,
     .sliding = gemma4_sliding,
+    .sparse = gemma4_sparse,
     .layers = gemma4_layers,
     .begin = gemma4_begin,
     .layer = gemma4_layer,

@@ -145,6 +145,9 @@ const kernel_entry kernels[] = {
     K(attention_split_256, attention_params), K(attention_tiles_64, attention_params),
     K(attention_tiles_128, attention_params), K(attention_tiles_256, attention_params),
     K(value_add, value_params), K(value_scale, value_params), K(value_softcap, value_params),
+    K(value_clip, value_params), K(multiply, multiply_params), K(xielu, xielu_params), K(scale_chosen, scale_chosen_params),
+    K(slice, slice_params), K(concat_rows, row_pair_params), K(match_rms, row_pair_params), K(cutoff, row_pair_params),
+    K(mix_streams, streams_params), K(add_streams, streams_params),
     K(value_activation, value_params), K(value_glu, value_params), K(embed, embed_params), K(gather_rows, gather_rows_params),
     K(add_positions, add_positions_params), K(rmsnorm, rmsnorm_params), K(layernorm, layernorm_params), K(route, route_params), K(expert_combine, expert_combine_params),
 };

@@ -28,6 +28,7 @@ const mx_cpu_op mx_cpu_reference_ops[MX_OP_COUNT] = {
     [MX_OP_EXPERT_LINEAR] = {mx_cpu_expert_linear, mx_cpu_expert_linear_need},
     [MX_OP_HEAD_LINEAR] = {mx_cpu_head_linear, mx_cpu_head_linear_need},
     [MX_OP_HEAD_COLUMNS] = {mx_cpu_head_columns, NULL},
+    [MX_OP_SCALE_CHOSEN] = {mx_cpu_scale_chosen, NULL},
     [MX_OP_EXPERT_COMBINE] = {mx_cpu_expert_combine, NULL},
     [MX_OP_ALLREDUCE] = {mx_cpu_allreduce, NULL},
     [MX_OP_ALLGATHER] = {mx_cpu_allgather, mx_cpu_allgather_need},

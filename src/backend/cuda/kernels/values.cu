@@ -36,6 +36,16 @@ extern "C" __global__ void __launch_bounds__(256) multiply(const __grid_constant
     }
 }
 
+extern "C" __global__ void __launch_bounds__(256) scale_chosen(const __grid_constant__ scale_chosen_params p)
+{
+    let_next_start();
+    wait_for_previous();
+    const int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x;
+    if (i < p.n) {
+        p.y[i] = load_f32(p.weights + i) * p.w[p.ids[i]];
+    }
+}
+
 /* log(1 + exp(x)) without its overflow. */
 __device__ __forceinline__ float softplus(float x)
 {

@@ -113,6 +113,16 @@ typedef struct route_params {
 } route_params;
 MX_PARAMS_SIZE(route_params, 72);
 
+/* y[i] = weights[i] * w[ids[i]] */
+typedef struct scale_chosen_params {
+    MX_DEVPTR(const float) weights;
+    MX_DEVPTR(const int32_t) ids;
+    MX_DEVPTR(const float) w;
+    MX_DEVPTR(float) y; /* [n] */
+    int64_t n;
+} scale_chosen_params;
+MX_PARAMS_SIZE(scale_chosen_params, 40);
+
 /* y[t,c] = sum_j weights[t,j] * x[t * top_k + j, c], in the order of j */
 typedef struct expert_combine_params {
     MX_DEVPTR(const float) x;

@@ -14,6 +14,7 @@ mx_cuda_op_run *const mx_cuda_ops[MX_OP_COUNT] = {
     [MX_OP_CLIP] = mx_cuda_clip,
     [MX_OP_MULTIPLY] = mx_cuda_multiply,
     [MX_OP_XIELU] = mx_cuda_xielu,
+    [MX_OP_SCALE_CHOSEN] = mx_cuda_scale_chosen,
     [MX_OP_CUTOFF] = mx_cuda_cutoff,
     [MX_OP_CONCAT] = mx_cuda_concat,
     [MX_OP_MATCH_RMS] = mx_cuda_match_rms,
@@ -88,6 +89,19 @@ mx_status mx_cuda_multiply(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data
         .n_w = cuda->program->weights[op->u.vector.weight].n_cols,
     };
     return launch_blocks(cuda, MX_CUDA_multiply, (params.n + 255) / 256, 256, 0, &params, err);
+}
+
+mx_status mx_cuda_scale_chosen(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
+{
+    (void)data;
+    scale_chosen_params params = {
+        .weights = mx_cuda_value(cuda, op->in[0]),
+        .ids = mx_cuda_value(cuda, op->in[1]),
+        .w = mx_cuda_vector(cuda, op->u.vector.weight),
+        .y = mx_cuda_value(cuda, op->out[0]),
+        .n = mx_cuda_n_rows(cuda, op->out[0]) * mx_cuda_n_cols(cuda, op->out[0]),
+    };
+    return launch_blocks(cuda, MX_CUDA_scale_chosen, (params.n + 255) / 256, 256, 0, &params, err);
 }
 
 mx_status mx_cuda_xielu(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *data, mx_error *err)
