@@ -81,6 +81,7 @@ typedef struct mx_cli_options {
     mx_cli_int n_threads;
     const char *device;
     const char *adapter;
+    const char *output;
     mx_cli_int n_ctx;
     bool show_reasoning;
     bool use_chat;

@@ -178,29 +178,53 @@ mx_status mx_adapter_check_unused(const mx_adapter *a, mx_error *err)
     return MX_OK;
 }
 
+/* row[n_cols] = W[n,:] + scale * (B A)[n,:]; returns its length. */
+static double adapt_row(const mx_weight *w, const mx_adaptation *adaptation, int64_t n, float *row)
+{
+    double squares = 0.0;
+    float *thin = row + w->n_cols;
+    mx_weight_dequantize_row(w, 0, n, row);
+    for (int64_t r = 0; r < adaptation->a.n_rows; r++) {
+        float b;
+        const mx_weight col = mx_weight_slice_cols(&adaptation->b, r, 1);
+        mx_weight_dequantize_row(&col, 0, n, &b);
+        mx_weight_dequantize_row(&adaptation->a, 0, r, thin);
+        for (int64_t c = 0; c < w->n_cols; c++) {
+            row[c] += adaptation->scale * b * thin[c];
+        }
+    }
+    for (int64_t c = 0; c < w->n_cols; c++) {
+        squares += (double)row[c] * (double)row[c];
+    }
+    return sqrt(squares);
+}
+
 void mx_adapter_compute_factors(const mx_weight *w, const mx_adaptation *adaptation, float *factors, float *scaled_b,
                                 float *row)
 {
     const int64_t rank = adaptation->a.n_rows;
-    float *thin = row + w->n_cols;
     mx_dtype_to_f32(factors, adaptation->factors.data, adaptation->factors.dtype, w->n_rows);
     for (int64_t n = 0; n < w->n_rows; n++) {
-        double squares = 0.0;
-        float *b = scaled_b + n * rank;
-        mx_weight_dequantize_row(&adaptation->b, 0, n, b);
-        mx_weight_dequantize_row(w, 0, n, row);
+        const double length = adapt_row(w, adaptation, n, row);
+        factors[n] = length > 0.0 ? (float)((double)factors[n] / length) : 0.0f;
+        mx_weight_dequantize_row(&adaptation->b, 0, n, scaled_b + n * rank);
         for (int64_t r = 0; r < rank; r++) {
-            mx_weight_dequantize_row(&adaptation->a, 0, r, thin);
-            for (int64_t c = 0; c < w->n_cols; c++) {
-                row[c] += adaptation->scale * b[r] * thin[c];
-            }
+            scaled_b[n * rank + r] *= factors[n];
         }
-        for (int64_t c = 0; c < w->n_cols; c++) {
-            squares += (double)row[c] * (double)row[c];
-        }
-        factors[n] = squares > 0.0 ? (float)((double)factors[n] / sqrt(squares)) : 0.0f;
-        for (int64_t r = 0; r < rank; r++) {
-            b[r] *= factors[n];
-        }
+    }
+}
+
+void mx_adapter_fuse_row(const mx_weight *w, const mx_adaptation *adaptation, int64_t n, float *row)
+{
+    const double length = adapt_row(w, adaptation, n, row);
+    if (adaptation->factors.n_cols == 0) {
+        return;
+    }
+    float m;
+    const mx_weight *factors = &adaptation->factors;
+    mx_dtype_to_f32(&m, factors->data + n * (int64_t)mx_dtype_size(factors->dtype), factors->dtype, 1);
+    const float factor = length > 0.0 ? (float)((double)m / length) : 0.0f;
+    for (int64_t c = 0; c < w->n_cols; c++) {
+        row[c] *= factor;
     }
 }

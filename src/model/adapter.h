@@ -36,4 +36,9 @@ mx_status mx_adapter_check_unused(const mx_adapter *adapter, mx_error *err) MX_N
 void mx_adapter_compute_factors(const mx_weight *w, const mx_adaptation *adaptation, float *factors, float *scaled_b,
                                 float *row);
 
+/* Row n of the weight that the adapter would become part of: W[n,:] + scale * (B A)[n,:], of a DoRA adapter (whose
+ * factors are magnitudes, as found) brought to the length m[n]. row [2, W.n_cols]: the first of the two is the result,
+ * the second is work space. */
+void mx_adapter_fuse_row(const mx_weight *w, const mx_adaptation *adaptation, int64_t n, float *row);
+
 #endif
