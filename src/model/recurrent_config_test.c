@@ -95,6 +95,18 @@ static const published all[] = {
      "e_theta\":100000000000.0,\"ssm_multipliers\":[0.3535533905932738,0.25,0.353553390593273"
      "8,0.5,0.3535533905932738],\"vocab_size\":32784}",
      "falcon_h1", 36, 1024, 2048, 32784, 64, "rr"},
+    {"{\"model_type\":\"kimi_linear\",\"first_k_dense_replace\":1,\"head_dim\":72,\"hidden_act\":\"si"
+     "lu\",\"hidden_size\":2304,\"intermediate_size\":9216,\"kv_lora_rank\":512,\"linear_attn_conf"
+     "ig\":{\"full_attn_layers\":[4,8,12,16,20,24,27],\"head_dim\":128,\"kda_layers\":[1,2,3,5,6,"
+     "7,9,10,11,13,14,15,17,18,19,21,22,23,25,26],\"num_heads\":32,\"short_conv_kernel_size\":"
+     "4},\"mla_use_nope\":true,\"model_max_length\":1048576,\"moe_intermediate_size\":1024,\"moe_"
+     "layer_freq\":1,\"moe_renormalize\":true,\"moe_router_activation_func\":\"sigmoid\",\"num_att"
+     "ention_heads\":32,\"num_expert_group\":1,\"num_experts\":256,\"num_experts_per_token\":8,\"n"
+     "um_hidden_layers\":27,\"num_key_value_heads\":32,\"num_shared_experts\":1,\"q_lora_rank\":n"
+     "ull,\"qk_nope_head_dim\":128,\"qk_rope_head_dim\":64,\"rms_norm_eps\":1e-05,\"rope_scaling\""
+     ":null,\"rope_theta\":10000.0,\"routed_scaling_factor\":2.446,\"tie_word_embeddings\":false"
+     ",\"topk_group\":1,\"use_grouped_topk\":true,\"v_head_dim\":128,\"vocab_size\":163840}",
+     "kimi_linear", 27, 2304, 9216, 163840, 576, "rRRARRRARRRARRRARRRARRRARRA"},
     {"{\"model_type\":\"jamba\",\"attn_layer_offset\":4,\"attn_layer_period\":8,\"expert_layer_offs"
      "et\":1,\"expert_layer_period\":2,\"hidden_size\":4096,\"intermediate_size\":14336,\"mamba_d_"
      "state\":16,\"mamba_dt_rank\":256,\"num_attention_heads\":32,\"num_experts\":16,\"num_experts"

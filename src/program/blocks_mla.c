@@ -91,7 +91,7 @@ mx_value mx_mla(mx_builder *b, mx_value x, const char *path, const mx_mla_settin
     t.k = columns(b, kv, 1, s->kv_rank, s->rope_dim, latent, part(buffer, path, "k"));
     mx_builder_set_heads(b, n_heads, 1, s->rope_dim + s->kv_rank);
     const mx_attention_settings attention = {.scale = s->scale, .latent_dim = s->kv_rank};
-    const mx_value y = mx_attention(b, mx_rope(b, t, s->rope), &attention);
+    const mx_value y = mx_attention(b, s->rope == MX_NO_ROPE ? t : mx_rope(b, t, s->rope), &attention);
     mx_builder_set_heads(b, shape.n_heads, shape.n_kv_heads, shape.head_dim);
     return head_linear(b, y, part(buffer, path, "unembed_out"), n_heads, s->v_dim);
 }

@@ -96,7 +96,7 @@ typedef struct mx_mla_settings {
     int32_t nope_dim;
     int32_t rope_dim;
     int32_t v_dim;
-    int32_t rope; /* place from mx_builder_add_rope, of rope_dim columns */
+    int32_t rope; /* place from mx_builder_add_rope, of rope_dim columns; MX_NO_ROPE: positions are not told */
     float scale;
     float norm_eps;
     bool has_bias; /* on q_a_proj and kv_a_proj_with_mqa */

@@ -70,13 +70,18 @@ static mx_status fail_missing(const mx_checkpoint *checkpoint, mx_str path, mx_e
 /* Takes 0 to 3 dimensions apart into experts, rows and columns. */
 static mx_status split_shape(const mx_tensor *t, mx_weight *out, mx_error *err)
 {
-    if (t->n_dims > 3) {
+    int32_t n_ones = 0; /* dimensions in front that say nothing, of those that are too many */
+    while (t->n_dims - n_ones > 3 && t->shape[n_ones] == 1) {
+        n_ones++;
+    }
+    const int64_t *shape = t->shape + n_ones;
+    const int32_t n_dims = t->n_dims - n_ones;
+    if (n_dims > 3) {
         return fail_shape(err, t, "at most 3 dimensions");
     }
-    const int64_t *shape = t->shape;
-    out->n_cols = t->n_dims > 0 ? shape[t->n_dims - 1] : 1;
-    out->n_rows = t->n_dims > 1 ? shape[t->n_dims - 2] : 1;
-    out->n_experts = t->n_dims > 2 ? shape[0] : 1;
+    out->n_cols = n_dims > 0 ? shape[n_dims - 1] : 1;
+    out->n_rows = n_dims > 1 ? shape[n_dims - 2] : 1;
+    out->n_experts = n_dims > 2 ? shape[0] : 1;
     if (out->n_cols == 0 || out->n_rows == 0 || out->n_experts == 0) {
         return fail_shape(err, t, "no dimension of 0");
     }

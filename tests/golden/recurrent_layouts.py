@@ -6,12 +6,13 @@ import numpy as np
 from expert_layouts import Part
 
 
-def turned(pattern):
-    """Convolutions [channels, 1, width] become [channels, width, 1]."""
+def turned(pattern, to=None):
+    """Convolutions [channels, 1, width] become [channels, width, 1], under another name where there is one."""
     def rule(name, a, tensors):
         if not re.search(pattern, name):
             return None
-        return {name: Part(np.moveaxis(a, 1, 2), lambda meant, value: meant.__setitem__(name, np.moveaxis(value, 1, 2)))}
+        stored = re.sub(pattern, to, name) if to else name
+        return {stored: Part(np.moveaxis(a, 1, 2), lambda meant, value: meant.__setitem__(name, np.moveaxis(value, 1, 2)))}
     return rule
 
 
