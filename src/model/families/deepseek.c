@@ -118,6 +118,7 @@ static const mx_fusion mla_fusions[] = {MX_MLA_FUSIONS, {NULL, NULL, MX_PART_Q}}
 
 const mx_family mx_family_deepseek = {
     .model_types = {"deepseek"},
+    .title = "DeepSeek (first)",
     .source = "deepseek-ai/deepseek-moe-16b-base, modeling_deepseek.py",
     .defaults = &deepseek_defaults,
     .renames = mx_moe_renames,
@@ -128,6 +129,7 @@ const mx_family mx_family_deepseek = {
 
 const mx_family mx_family_deepseek_v2 = {
     .model_types = {"deepseek_v2"},
+    .title = "DeepSeek-V2",
     .source = "transformers, models/deepseek_v2/modeling_deepseek_v2.py",
     .defaults = &deepseek_v2_defaults,
     .renames = mx_moe_renames,
@@ -141,6 +143,7 @@ const mx_family mx_family_deepseek_v2 = {
 
 const mx_family mx_family_deepseek_v3 = {
     .model_types = {"deepseek_v3"},
+    .title = "DeepSeek-V3, R1",
     .source = "transformers, models/deepseek_v3/modeling_deepseek_v3.py",
     .defaults = &deepseek_v3_defaults,
     .renames = mx_moe_renames,

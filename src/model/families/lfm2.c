@@ -192,6 +192,7 @@ const mx_family mx_family_lfm2 = {
 
 const mx_family mx_family_lfm2_moe = {
     .model_types = {"lfm2_moe"},
+    .title = "LFM2 with experts",
     .source = "transformers, models/lfm2_moe/modeling_lfm2_moe.py",
     .defaults = &lfm2_moe_defaults,
     .renames = lfm2_renames,

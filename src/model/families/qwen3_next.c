@@ -305,6 +305,7 @@ static const mx_rename qwen_renames[] = {
 
 const mx_family mx_family_qwen3_next = {
     .model_types = {"qwen3_next"},
+    .title = "Qwen3-Next",
     .source = "transformers, models/qwen3_next/modeling_qwen3_next.py",
     .defaults = &next_defaults,
     .renames = qwen_renames,
@@ -318,6 +319,7 @@ const mx_family mx_family_qwen3_next = {
 
 const mx_family mx_family_qwen3_5 = {
     .model_types = {"qwen3_5", "qwen3_5_text"},
+    .title = "Qwen 3.5",
     .source = "transformers, models/qwen3_5/modeling_qwen3_5.py",
     .defaults = &qwen35_defaults,
     .fusions = qwen_fusions,
@@ -329,6 +331,7 @@ const mx_family mx_family_qwen3_5 = {
 
 const mx_family mx_family_qwen3_5_moe = {
     .model_types = {"qwen3_5_moe", "qwen3_5_moe_text"},
+    .title = "Qwen 3.5 with experts",
     .source = "transformers, models/qwen3_5_moe/modeling_qwen3_5_moe.py",
     .defaults = &qwen35_moe_defaults,
     .renames = qwen_renames,
