@@ -169,7 +169,7 @@ MX_TEST(what_does_not_fit_is_named)
     begin();
     add_zeros("packed.weight", "U32", "[2,8]", 64);
     add_zeros("fp8.weight", "F8_E4M3", "[2,8]", 16);
-    add_zeros("deep.weight", "F32", "[1,1,1,1]", 4);
+    add_zeros("deep.weight", "F32", "[2,1,1,1]", 8);
     add_zeros("none.weight", "F32", "[0,4]", 0);
     add_quantized("lonely", 8, 1, "F16", 2);
     add_zeros("half.weight", "U32", "[2,8]", 64);
@@ -196,7 +196,7 @@ MX_TEST(what_does_not_fit_is_named)
     MX_CHECK_FAILS(resolve("missing.bias", &w), MX_NOT_FOUND, &err, "has no tensor \"missing.bias\"");
     MX_CHECK_FAILS(resolve("packed", &w), MX_UNSUPPORTED, &err, "\"packed.weight\" is U32 and has no scales");
     MX_CHECK_FAILS(resolve("fp8", &w), MX_UNSUPPORTED, &err, "\"fp8.weight\" is F8_E4M3 and has no scales");
-    MX_CHECK_FAILS(resolve("deep", &w), MX_FORMAT, &err, "\"deep.weight\" has shape [1, 1, 1, 1]");
+    MX_CHECK_FAILS(resolve("deep", &w), MX_FORMAT, &err, "\"deep.weight\" has shape [2, 1, 1, 1]");
     MX_CHECK_FAILS(resolve("none", &w), MX_FORMAT, &err, "\"none.weight\" has shape [0, 4]");
     MX_CHECK_OK(resolve("lonely", &w), &err);
     MX_CHECK_FAILS(resolve("half", &w), MX_FORMAT, &err, "no \"half.biases\"");
