@@ -1,8 +1,9 @@
-/* cmd_convert.c - mlxcel convert: an MLX model made of a checkpoint of floats. */
+/* cmd_convert.c - mlxcel convert: an MLX model made of a checkpoint of floats or of a GGUF file. */
 #include "cli/model_arg.h"
 #include "cli/text_io.h"
 #include "hub/convert.h"
 #include "platform/console.h"
+#include "platform/file.h"
 #include "platform/signal.h"
 #include "weights/quant.h"
 
@@ -57,6 +58,15 @@ static mx_status choose_quant(const mx_cli_options *options, mx_quant *out, mx_e
     return mx_fail(err, MX_INVALID, "--q-mode %s: there are affine, mxfp4, nvfp4 and mxfp8", mode);
 }
 
+/* The values of a GGUF file keep the format that they have. */
+static mx_status check_gguf(const mx_cli_options *options, mx_error *err)
+{
+    if (options->q_bits.is_set || options->q_group_size.is_set || options->q_mode || options->q_recipe) {
+        return mx_fail(err, MX_INVALID, "a GGUF file keeps its own format: leave the --q options out");
+    }
+    return MX_OK;
+}
+
 int mx_cmd_convert(const mx_cli_options *options)
 {
     mx_error err;
@@ -76,9 +86,12 @@ int mx_cmd_convert(const mx_cli_options *options)
         st = mx_fail(&err, MX_INVALID, "--q-recipe mixes widths of the affine mode");
         goto done;
     }
-    MX_TRY_OR(done, st, mx_cli_find_model(&arena, &source, &err));
+    const bool is_gguf = mx_str_ends_with(mx_str_from(source.model), MX_STR(".gguf")) &&
+                         mx_file_kind_at(source.model) == MX_FILE_REGULAR;
+    MX_TRY_OR(done, st, is_gguf ? check_gguf(options, &err) : mx_cli_find_model(&arena, &source, &err));
     mx_signal_install();
-    st = mx_convert_checkpoint(source.model, options->operands[1], &convert, &err);
+    st = is_gguf ? mx_convert_gguf(source.model, options->operands[1], &convert, &err)
+                 : mx_convert_checkpoint(source.model, options->operands[1], &convert, &err);
     if (mx_console_takes_escapes(MX_STDERR)) {
         mx_cli_note("\r\x1b[K");
     }

@@ -265,28 +265,37 @@ static mx_status convert_into(conversion *c, const char *dir, const char *out, m
     return copy_files(c, dir, out, err);
 }
 
+mx_status mx_convert_begin(mx_arena *arena, const char *out, const char **part, mx_error *err)
+{
+    *part = mx_arena_printf(arena, "%s.part", out);
+    if (mx_file_kind_at(out) != MX_FILE_MISSING) {
+        return mx_fail(err, MX_INVALID, "%s is there already: name a folder that is not", out);
+    }
+    if (!*part) {
+        return mx_fail(err, MX_NO_MEMORY, "no memory for a path");
+    }
+    MX_TRY(mx_file_remove_tree(*part, err));
+    return mx_dir_create_all(*part, err);
+}
+
+mx_status mx_convert_end(const char *part, const char *out, mx_status st, mx_error *err)
+{
+    st = st == MX_OK ? mx_file_rename(part, out, err) : st;
+    if (st != MX_OK && mx_file_remove_tree(part, NULL) != MX_OK) {
+        return mx_error_prefix(err, st, "%s could not be removed", part);
+    }
+    return st;
+}
+
 mx_status mx_convert_checkpoint(const char *dir, const char *out, const mx_convert_options *options, mx_error *err)
 {
     conversion c = {.options = options, .scales = {.max = (size_t)1 << 36}, .biases = {.max = (size_t)1 << 36}};
-    mx_status st;
+    const char *part = NULL;
     mx_arena_init(&c.arena, MAX_ARENA_BYTES);
-    const char *part = mx_arena_printf(&c.arena, "%s.part", out);
-    if (mx_file_kind_at(out) != MX_FILE_MISSING) {
-        st = mx_fail(err, MX_INVALID, "%s is there already: name a folder that is not", out);
-        goto done;
+    mx_status st = mx_convert_begin(&c.arena, out, &part, err);
+    if (st == MX_OK) {
+        st = mx_convert_end(part, out, convert_into(&c, dir, part, err), err);
     }
-    if (!part) {
-        st = mx_fail(err, MX_NO_MEMORY, "no memory for a path");
-        goto done;
-    }
-    MX_TRY_OR(done, st, mx_file_remove_tree(part, err));
-    MX_TRY_OR(done, st, mx_dir_create_all(part, err));
-    st = convert_into(&c, dir, part, err);
-    st = st == MX_OK ? mx_file_rename(part, out, err) : st;
-    if (st != MX_OK && mx_file_remove_tree(part, NULL) != MX_OK) {
-        st = mx_error_prefix(err, st, "%s could not be removed", part);
-    }
-done:
     mx_buf_deinit(&c.scales);
     mx_buf_deinit(&c.biases);
     mx_free(c.sources);

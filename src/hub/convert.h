@@ -25,4 +25,11 @@ typedef struct mx_convert_options {
 mx_status mx_convert_checkpoint(const char *dir, const char *out, const mx_convert_options *options,
                                 mx_error *err) MX_NODISCARD;
 
+/* The same for a GGUF file of the families llama, qwen2 and qwen3. Quantised tensors keep their codes where MLX's
+ * format can hold them (gguf_blocks.h); what is rounded or quantised anew is noted. options->quant and recipe do not
+ * count. The tokenizer is taken over where it is byte-level BPE of a kind that is known; else a note says so.
+ * MX_UNSUPPORTED names the family or format. */
+mx_status mx_convert_gguf(const char *path, const char *out, const mx_convert_options *options,
+                          mx_error *err) MX_NODISCARD;
+
 #endif

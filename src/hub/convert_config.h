@@ -2,8 +2,17 @@
 #ifndef MX_HUB_CONVERT_CONFIG_H
 #define MX_HUB_CONVERT_CONFIG_H
 
+#include "base/arena.h"
 #include "base/json.h"
 #include "hub/convert.h"
+
+/* Makes the folder that a conversion works in, "<out>.part", and gives its path in the arena. MX_INVALID where `out` is
+ * there already. */
+mx_status mx_convert_begin(mx_arena *arena, const char *out, const char **part, mx_error *err) MX_NODISCARD;
+
+/* Gives the folder its name where the conversion went well (st), else removes it. Returns st, or what that fails with.
+ */
+mx_status mx_convert_end(const char *part, const char *out, mx_status st, mx_error *err) MX_NODISCARD;
 
 typedef struct mx_convert_config {
     const mx_convert_options *options;

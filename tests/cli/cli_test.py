@@ -351,6 +351,30 @@ def converted_models_run_and_say_their_format(cli):
     check(not (cli.folder / "x").exists() and not (cli.folder / "x.part").exists())
 
 
+def gguf_files_become_the_models_that_they_were_made_of(cli):
+    file = cli.folder / "tiny.gguf"
+    greedy = ("-p", "abc", "-n", "30", "--temp", "0")
+    wanted = check_fine(cli.generate(*greedy)).raw
+    for kind, piece in ((0, "dense"), (8, "8-bit, group 32")):
+        file.write_bytes(tiny_model.gguf(kind))
+        folder = cli.folder / f"from-gguf{kind}"
+        check_fine(cli("convert", cli.path(file), cli.path(folder)))
+        check(piece in check_fine(cli("inspect", "-m", cli.path(folder))).out)
+        found = check_fine(cli.generate(*greedy, model=folder)).raw
+        check(found == wanted if kind == 0 else len(found) > 0, found, wanted)
+        ids = [check_fine(cli("tokenize", "-m", cli.path(m), "--chat", "-p", "Grüße 12")).out for m in (cli.model, folder)]
+        check(ids[0] == ids[1], ids)
+    check_failure(cli.generate("-p", "a", model=file), 2, "mlxcel convert")
+    check_failure(cli("convert", cli.path(file), cli.path(cli.folder / "x"), "--q-bits", 4), 2, "--q options")
+    whole = file.read_bytes()
+    for i, (data, piece) in enumerate([(b"", "ends within"), (whole[:3], "ends within"), (b"GGML" + whole[4:], "no GGUF file"),
+                                       (whole[:1000], "ends within"), (whole[:-64], "cut short"),
+                                       (whole.replace(b"llama", b"lhama", 1), "lhama")]):
+        file.write_bytes(data)
+        check_failure(cli("convert", cli.path(file), cli.path(cli.folder / "x")), 1, piece)
+        check(not list(cli.folder.glob("x*")), i)
+
+
 # ---- models that are not what they should be
 
 

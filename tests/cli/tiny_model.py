@@ -113,3 +113,65 @@ def write(folder, **changes):
         json.dumps({"bos_token": "<s>", "eos_token": "<end>", "chat_template": TEMPLATE}))
     (folder / "model.safetensors").write_bytes(safetensors(tensors()))
     return folder
+
+
+def gguf(kind=0):
+    """The model as the bytes of a GGUF file: matrices as f32 (kind 0) or Q8_0 (kind 8)."""
+    names = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+             "self_attn.o_proj": "attn_output", "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
+             "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+             "model.embed_tokens": "token_embd", "model.norm": "output_norm"}
+
+    def text(s):
+        return struct.pack("<Q", len(s.encode())) + s.encode()
+
+    def value(key, v):
+        if isinstance(v, list):
+            item = (8, text) if not v or isinstance(v[0], str) else (5, lambda x: struct.pack("<i", x))
+            return text(key) + struct.pack("<IIQ", 9, item[0], len(v)) + b"".join(map(item[1], v))
+        if isinstance(v, str):
+            return text(key) + struct.pack("<I", 8) + text(v)
+        if isinstance(v, bool):
+            return text(key) + struct.pack("<IB", 7, v)
+        return text(key) + (struct.pack("<If", 6, v) if isinstance(v, float) else struct.pack("<II", 4, v))
+
+    def interleave(data, n_rows, n_heads):
+        """llama.cpp's order of the rows of queries and keys."""
+        row, head = len(data) // n_rows, n_rows // n_heads
+        order = [h * head + half * (head // 2) + i for h in range(n_heads) for i in range(head // 2) for half in (0, 1)]
+        return b"".join(data[r * row:(r + 1) * row] for r in order)
+
+    def q8_0(data):
+        numbers, out = struct.unpack(f"<{len(data) // 4}f", data), b""
+        for at in range(0, len(numbers), 32):
+            block = numbers[at:at + 32]
+            scale = struct.unpack("<e", struct.pack("<e", max(map(abs, block)) / 127 or 1.0))[0]
+            out += struct.pack("<e32b", scale, *(max(-127, min(127, round(x / scale))) for x in block))
+        return out
+
+    vocab = tokenizer()["model"]["vocab"]
+    tokens = sorted(vocab, key=vocab.get) + ["<s>", "<end>", "<turn>"]
+    values = {"general.architecture": "llama", "llama.embedding_length": D_MODEL, "llama.block_count": N_LAYERS,
+              "llama.feed_forward_length": D_FF, "llama.attention.head_count": N_HEADS,
+              "llama.attention.head_count_kv": N_KV_HEADS, "llama.context_length": N_CTX,
+              "llama.attention.layer_norm_rms_epsilon": 1e-5, "llama.rope.freq_base": 10000.0,
+              "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "gpt-2", "tokenizer.ggml.tokens": tokens,
+              "tokenizer.ggml.merges": [], "tokenizer.ggml.token_type": [1] * 256 + [3] * 3,
+              "tokenizer.ggml.bos_token_id": BOS, "tokenizer.ggml.eos_token_id": END,
+              "tokenizer.ggml.add_bos_token": True, "tokenizer.chat_template": TEMPLATE}
+    infos, payload = b"", b""
+    parts = tensors()
+    for name, (shape, data) in parts.items():
+        for long, short in names.items():
+            name = name.replace(long, short)
+        name = name.replace("model.layers.", "blk.")
+        if "attn_q." in name or "attn_k." in name:
+            data = interleave(data, shape[0], N_HEADS if "attn_q." in name else N_KV_HEADS)
+        is_matrix = kind == 8 and len(shape) == 2
+        data = q8_0(data) if is_matrix else data
+        infos += text(name) + struct.pack("<I", len(shape)) + b"".join(struct.pack("<Q", n) for n in reversed(shape))
+        infos += struct.pack("<IQ", 8 if is_matrix else 0, len(payload))
+        payload += data + bytes(-len(data) % 32)
+    header = b"GGUF" + struct.pack("<IQQ", 3, len(parts), len(values)) + b"".join(value(k, v) for k, v in values.items())
+    header += infos
+    return header + bytes(-len(header) % 32) + payload
