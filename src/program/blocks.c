@@ -1,9 +1,5 @@
 /* blocks.c - the blocks that families are written in; each appends operations in their plain form. */
-#include <stdio.h>
-
 #include "program/builder_core.h"
-
-#define BLOCK_MAX_PATH 96
 
 mx_value mx_stream(const mx_builder *b)
 {
@@ -175,13 +171,6 @@ mx_value mx_linear(mx_builder *b, mx_value x, const char *path, int64_t n_out, b
 mx_value mx_logits(mx_builder *b, mx_value x, const char *path, bool has_bias)
 {
     return linear_named(b, x, path, b->shape.n_vocab, has_bias, "logits");
-}
-
-/* "<path>.<name>" for the parts of a block. */
-static const char *part(char buffer[BLOCK_MAX_PATH], const char *path, const char *name)
-{
-    snprintf(buffer, BLOCK_MAX_PATH, "%s.%s", path, name);
-    return buffer;
 }
 
 mx_qkv mx_linear_qkv(mx_builder *b, mx_value x, const char *path, bool has_bias)

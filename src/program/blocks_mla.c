@@ -7,17 +7,7 @@
  *
  * Source: DeepSeek-AI, "DeepSeek-V2", arXiv 2405.04434, section 2.1.
  */
-#include <stdio.h>
-
 #include "program/builder_core.h"
-
-#define BLOCK_MAX_PATH 96
-
-static const char *part(char buffer[BLOCK_MAX_PATH], const char *path, const char *name)
-{
-    snprintf(buffer, BLOCK_MAX_PATH, "%s.%s", path, name);
-    return buffer;
-}
 
 static mx_value finish_op(mx_builder *b, mx_op *op, int64_t n_cols, const char *name)
 {

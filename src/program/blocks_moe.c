@@ -1,16 +1,5 @@
 /* blocks_moe.c - the blocks of mixtures of experts. */
-#include <stdio.h>
-
 #include "program/builder_core.h"
-
-#define BLOCK_MAX_PATH 96
-
-/* "<path>.<name>" for the parts of a block. */
-static const char *part(char buffer[BLOCK_MAX_PATH], const char *path, const char *name)
-{
-    snprintf(buffer, BLOCK_MAX_PATH, "%s.%s", path, name);
-    return buffer;
-}
 
 static mx_value add_value(mx_builder *b, int32_t row_factor, int64_t n_cols, mx_value_type type, const char *name)
 {

@@ -2,6 +2,8 @@
 #ifndef MX_PROGRAM_BUILDER_CORE_H
 #define MX_PROGRAM_BUILDER_CORE_H
 
+#include <stdio.h>
+
 #include "base/strmap.h"
 #include "program/builder.h"
 
@@ -61,5 +63,14 @@ bool mx_builder_has_weight(mx_builder *b, const char *path);
 
 /* act(gate) * up by the shape's activation. */
 mx_value mx_builder_glu(mx_builder *b, mx_value gate, mx_value up, const char *name);
+
+#define BLOCK_MAX_PATH 96
+
+/* "<path>.<name>" in the buffer, for the parts of a block. */
+static inline const char *part(char buffer[BLOCK_MAX_PATH], const char *path, const char *name)
+{
+    snprintf(buffer, BLOCK_MAX_PATH, "%s.%s", path, name);
+    return buffer;
+}
 
 #endif

@@ -22,10 +22,23 @@
 
 extern const mx_backend mx_backend_cpu;
 
-typedef struct mx_cpu_op mx_cpu_op;
+typedef struct mx_cpu mx_cpu;
+typedef struct mx_cpu_task mx_cpu_task;
 typedef struct mx_cpu_kernels mx_cpu_kernels; /* kernels.h */
 
-typedef struct mx_cpu {
+/* Work space that an operation needs for the largest step. */
+typedef struct mx_cpu_need {
+    size_t n_shared_bytes;
+    size_t n_thread_bytes;
+} mx_cpu_need;
+
+/* One row of a table of operations, indexed by mx_op_kind. */
+typedef struct mx_cpu_op {
+    void (*run)(const mx_cpu_task *task);
+    mx_cpu_need (*need)(const mx_cpu *cpu, const mx_op *op); /* NULL: nothing */
+} mx_cpu_op;
+
+struct mx_cpu {
     mx_executor base; /* first: an mx_executor * is an mx_cpu * */
     const mx_plan *plan;
     const mx_program *program; /* the plan's */
@@ -34,7 +47,7 @@ typedef struct mx_cpu {
     const mx_cpu_kernels *kernels; /* of the tuned modes */
     mx_packed *packed;             /* owned [n_weights]; data is NULL where a weight is not packed */
     mx_block packed_block;         /* owned: the packed weights one after the other */
-    const mx_cpu_op *ops;          /* the table of operations for the mode */
+    mx_cpu_op ops[MX_OP_COUNT];    /* of the mode */
     mx_kv_cache *caches;           /* owned [n_caches] */
     mx_state_pool states;          /* owned */
     float **vectors;               /* owned [n_weights]: f32 copies of norms, biases and sinks; NULL for matrices */
@@ -44,13 +57,12 @@ typedef struct mx_cpu {
     size_t n_thread_bytes;
     int32_t *token_seqs;   /* owned [max_tokens]: the sequence of each token of the step */
     const mx_batch *batch; /* of the running step */
-    mx_status
-        talk_status; /* of the first talk with other executors that failed in this step; later ones are left out */
+    mx_status talk_status; /* of the first talk with other executors that failed in this step; no more are begun */
     mx_error talk_error;
-} mx_cpu;
+};
 
 /* One thread's part of one operation. */
-typedef struct mx_cpu_task {
+struct mx_cpu_task {
     mx_cpu *cpu;
     const mx_batch *batch;
     const mx_op *op;
@@ -58,21 +70,10 @@ typedef struct mx_cpu_task {
     int32_t n_threads;
     uint8_t *shared; /* work space of the operation, 64-byte aligned, the same for all threads */
     uint8_t *own;    /* work space of this thread */
-} mx_cpu_task;
-
-/* Work space that an operation needs for the largest step. */
-typedef struct mx_cpu_need {
-    size_t n_shared_bytes;
-    size_t n_thread_bytes;
-} mx_cpu_need;
-
-/* One row of a table of operations, indexed by mx_op_kind. */
-struct mx_cpu_op {
-    void (*run)(const mx_cpu_task *task);
-    mx_cpu_need (*need)(const mx_cpu *cpu, const mx_op *op); /* NULL: nothing */
 };
 
-/* The plain operations, and those of the tuned modes; each file in ops/ defines one of them. */
+/* The plain operations, each a file in ops/, and those that the tuned modes do in another way; the other rows of the
+ * second table are empty. */
 extern const mx_cpu_op mx_cpu_reference_ops[MX_OP_COUNT];
 extern const mx_cpu_op mx_cpu_tuned_ops[MX_OP_COUNT];
 

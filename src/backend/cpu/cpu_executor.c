@@ -236,6 +236,15 @@ static void cpu_close(mx_executor *executor)
     mx_free(cpu);
 }
 
+/* The plain operations first; a tuned mode then puts its own in their places. */
+static void fill_ops(mx_cpu *cpu)
+{
+    for (int32_t i = 0; i < MX_OP_COUNT; i++) {
+        const bool is_tuned = cpu->options.cpu_mode != MX_CPU_REFERENCE && mx_cpu_tuned_ops[i].run;
+        cpu->ops[i] = is_tuned ? mx_cpu_tuned_ops[i] : mx_cpu_reference_ops[i];
+    }
+}
+
 static mx_status cpu_open(const mx_plan *plan, const mx_executor_options *options, mx_executor **out, mx_error *err)
 {
     mx_status st;
@@ -261,9 +270,9 @@ static mx_status cpu_open(const mx_plan *plan, const mx_executor_options *option
         .plan = plan,
         .program = plan->program,
         .options = *options,
-        .ops = options->cpu_mode == MX_CPU_REFERENCE ? mx_cpu_reference_ops : mx_cpu_tuned_ops,
         .kernels = kernels,
     };
+    fill_ops(cpu);
     MX_TRY_OR(done, st, mx_cpu_check_program(plan->program, cpu->ops, err));
     MX_TRY_OR(done, st, mx_cpu_check_shard(&plan->program->shard, options, err));
     MX_TRY_OR(done, st, mx_pool_open(options->n_threads, &cpu->pool, err));
