@@ -38,8 +38,10 @@ typedef enum mx_part {
     MX_PART_TURNED_SECOND_HALF,
     MX_PART_TURNED_EVEN, /* outputs 0, 2, ... */
     MX_PART_TURNED_ODD,
-    MX_PART_LATENT_KEYS,   /* of each head, its first mla.nope_dim rows, turned: [n_heads, kv_rank, nope_dim] */
-    MX_PART_LATENT_VALUES, /* and its last mla.v_dim rows: [n_heads, v_dim, kv_rank] */
+    MX_PART_STACKED,        /* experts one after the other: [n_experts * n_out, n_in] */
+    MX_PART_STACKED_TURNED, /* [n_experts * n_in, n_out], dense */
+    MX_PART_LATENT_KEYS,    /* of each head, its first mla.nope_dim rows, turned: [n_heads, kv_rank, nope_dim] */
+    MX_PART_LATENT_VALUES,  /* and its last mla.v_dim rows: [n_heads, v_dim, kv_rank] */
 } mx_part;
 
 /* Another name of a weight in some checkpoints. A path that contains `name` is also looked for with `other` in its

@@ -271,6 +271,28 @@ static const published models[] = {
      "\"tie_word_embeddings\": false, \"vocab_size\": 200192}",
      "afmoe 32 x 2048/6144, 32 heads of 128 on 4, 8 of 128 experts of 1024 in 30 layers, 0 extra, 128 columns turn by "
      "10000, 8 layers do not"},
+    /* inclusionAI/Ling-mini-2.0 */
+    {"{\"model_type\": \"bailing_moe\", \"architectures\": [\"BailingMoeV2ForCausalLM\"], "
+     "\"first_k_dense_replace\": 1, \"head_dim\": 128, \"hidden_act\": \"silu\", \"hidden_size\": 2048, "
+     "\"intermediate_size\": 5120, \"max_position_embeddings\": 32768, \"moe_intermediate_size\": 512, "
+     "\"moe_router_enable_expert_bias\": true, \"moe_shared_expert_intermediate_size\": 512, \"n_group\": "
+     "8, \"norm_topk_prob\": true, \"num_attention_heads\": 16, \"num_experts\": 256, "
+     "\"num_experts_per_tok\": 8, \"num_hidden_layers\": 20, \"num_key_value_heads\": 4, "
+     "\"num_nextn_predict_layers\": 0, \"num_shared_experts\": 1, \"partial_rotary_factor\": 0.5, "
+     "\"rms_norm_eps\": 1e-06, \"rope_scaling\": null, \"rope_theta\": 600000, \"rotary_dim\": 64, "
+     "\"routed_scaling_factor\": 2.5, \"score_function\": \"sigmoid\", \"tie_word_embeddings\": false, "
+     "\"topk_group\": 4, \"use_bias\": false, \"use_qk_norm\": true, \"use_qkv_bias\": false, "
+     "\"vocab_size\": 157184}",
+     "bailing_moe 20 x 2048/5120, 16 heads of 128 on 4, 8 of 256 experts of 512 in 19 layers, 0 extra, 64 columns turn "
+     "by 600000"},
+    /* databricks/dbrx-instruct */
+    {"{\"model_type\": \"dbrx\", \"attn_config\": {\"clip_qkv\": 8, \"kv_n_heads\": 8, \"model_type\": "
+     "\"\", \"rope_theta\": 500000}, \"d_model\": 6144, \"emb_pdrop\": 0.0, \"ffn_config\": "
+     "{\"ffn_hidden_size\": 10752, \"moe_jitter_eps\": 0.01, \"moe_loss_weight\": 0.05, "
+     "\"moe_num_experts\": 16, \"moe_top_k\": 4}, \"max_seq_len\": 32768, \"n_heads\": 48, \"n_layers\": "
+     "40, \"tie_word_embeddings\": false, \"vocab_size\": 100352}",
+     "dbrx 40 x 6144/3584, 48 heads of 128 on 8, 4 of 16 experts of 10752 in 40 layers, 0 extra, 128 columns turn by "
+     "500000"},
 };
 
 static const char *describe(const mx_model_config *c, char text[256])
@@ -319,6 +341,9 @@ MX_TEST(what_families_with_experts_do_not_have_is_told)
     check_fails("{\"model_type\": \"deepseek_v2\", \"topk_method\": \"noaux_tc\"}", MX_UNSUPPORTED, "topk_method");
     check_fails("{\"model_type\": \"deepseek_v3\", \"qk_rope_head_dim\": 63}", MX_FORMAT, "qk_rope_head_dim");
     check_fails("{\"model_type\": \"hunyuan_v1_moe\", \"moe_topk\": [1, 2]}", MX_UNSUPPORTED, "moe_topk");
+    check_fails("{\"model_type\": \"bailing_moe\", \"norm_head\": true}", MX_UNSUPPORTED, "norm_head");
+    check_fails("{\"model_type\": \"dbrx\", \"ffn_config\": {\"moe_normalize_expert_weights\": 2.0}}", MX_UNSUPPORTED,
+                "moe_normalize_expert_weights");
     check_fails("{\"model_type\": \"minimax_m2\", \"rotary_dim\": 4000}", MX_FORMAT, "rotary_dim");
 }
 

@@ -43,6 +43,8 @@ static part_rows rows_of_part(mx_part part, const mx_layer_config *layer, int64_
     case MX_PART_TURNED_EVEN: return (part_rows){0, n_rows / 2, 1, 2, n_rows / 2 * 2};
     case MX_PART_TURNED_ODD: return (part_rows){1, n_rows / 2, 1, 2, n_rows / 2 * 2};
     case MX_PART_TURNED:
+    case MX_PART_STACKED:
+    case MX_PART_STACKED_TURNED:
     case MX_PART_LATENT_KEYS:
     case MX_PART_LATENT_VALUES: break;
     }
@@ -145,6 +147,23 @@ static mx_status take_heads(mx_tensor_map *map, mx_part part, int64_t n_heads, m
     return MX_OK;
 }
 
+/* Rows of all experts as a stack of theirs. */
+static mx_status take_stack(mx_tensor_map *map, bool is_turned, mx_weight *w, mx_error *err)
+{
+    const int64_t n_experts = map->config->n_experts;
+    if (n_experts < 1 || w->n_experts != 1 || w->n_rows % n_experts != 0 ||
+        (is_turned && w->quant.mode != MX_QUANT_NONE)) {
+        return mx_fail(err, MX_FORMAT,
+                       "tensor \"%.*s\": %lld rows cannot be those of %lld experts, or are stored the other way round "
+                       "and quantised",
+                       MX_STR_ARG(w->name), (long long)w->n_rows, (long long)n_experts);
+    }
+    w->n_experts = n_experts;
+    w->n_rows /= n_experts;
+    *w = is_turned ? mx_weight_transpose(w) : *w;
+    return MX_OK;
+}
+
 void mx_tensor_part_free_copies(mx_tensor_map *map)
 {
     for (copy *own = map->copies; own; own = own->next) {
@@ -160,6 +179,9 @@ mx_status mx_tensor_part_take(mx_tensor_map *map, mx_part part, mx_str canonical
     const mx_layer_config *layer = layer_of(map, canonical);
     if (part == MX_PART_LATENT_KEYS || part == MX_PART_LATENT_VALUES) {
         return take_heads(map, part, layer->n_heads, w, err);
+    }
+    if (part == MX_PART_STACKED || part == MX_PART_STACKED_TURNED) {
+        return take_stack(map, part == MX_PART_STACKED_TURNED, w, err);
     }
     const bool is_dense = w->quant.mode == MX_QUANT_NONE;
     if (part >= MX_PART_TURNED && is_dense && w->n_experts > 1 && mx_checkpoint_find(map->checkpoint, w->name)) {

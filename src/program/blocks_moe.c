@@ -122,11 +122,14 @@ mx_value mx_moe_by_scores(mx_builder *b, mx_value x, mx_value scores, const char
 }
 
 /* The sigmoid is that of a router with one expert, which is always chosen. */
+mx_value mx_gate_rows(mx_builder *b, mx_value x, mx_value score, const char *name)
+{
+    const mx_route_params params = {.top_k = 1, .score = MX_SCORE_SIGMOID, .bias = MX_NO_WEIGHT, .scale = 1.0f};
+    return combine(b, x, route(b, score, &params, name).weights, name);
+}
+
 mx_value mx_gated_mlp(mx_builder *b, mx_value x, const char *path, const char *gate_path, int64_t d_ff)
 {
     const mx_value y = mx_glu_mlp(b, x, path, d_ff, false);
-    const mx_value score = mx_linear(b, x, gate_path, 1, false);
-    const mx_route_params params = {.top_k = 1, .score = MX_SCORE_SIGMOID, .bias = MX_NO_WEIGHT, .scale = 1.0f};
-    char buffer[BLOCK_MAX_PATH];
-    return combine(b, y, route(b, score, &params, path).weights, part(buffer, path, "gated"));
+    return mx_gate_rows(b, y, mx_linear(b, x, gate_path, 1, false), path);
 }

@@ -194,6 +194,9 @@ mx_value mx_moe_mlp(mx_builder *b, mx_value x, const char *path, const mx_moe_se
 mx_value mx_moe_by_scores(mx_builder *b, mx_value x, mx_value scores, const char *path,
                           const mx_moe_settings *settings);
 
+/* Each row of x [T, n_cols] times the sigmoid of its score [T, 1]. */
+mx_value mx_gate_rows(mx_builder *b, mx_value x, mx_value score, const char *name);
+
 /* mx_glu_mlp times the sigmoid of the row `gate_path` times x: an expert that every token has, to a degree. */
 mx_value mx_gated_mlp(mx_builder *b, mx_value x, const char *path, const char *gate_path, int64_t d_ff);
 

@@ -142,8 +142,8 @@ const mx_family mx_family_deepseek_v2 = {
 };
 
 const mx_family mx_family_deepseek_v3 = {
-    .model_types = {"deepseek_v3"},
-    .title = "DeepSeek-V3, R1",
+    .model_types = {"deepseek_v3", "kimi_k2", "joyai_llm_flash"},
+    .title = "DeepSeek-V3, R1, Kimi K2",
     .source = "transformers, models/deepseek_v3/modeling_deepseek_v3.py",
     .defaults = &deepseek_v3_defaults,
     .renames = mx_moe_renames,

@@ -31,7 +31,7 @@ LLAMA4 = {**BASE, "model_type": "llama4_text", "architectures": ["Llama4ForCausa
           "rope_scaling": {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                            "original_max_position_embeddings": 32, "rope_type": "llama3"}}
 AFMOE = {**BASE, "model_type": "afmoe", "architectures": ["AfmoeForCausalLM"], "rope_theta": 10000.0, "head_dim": 16,
-         "num_hidden_layers": 3, "moe_intermediate_size": 16, "intermediate_size": 32, "num_dense_layers": 1, "num_experts": 5,
+         "num_hidden_layers": 3, "moe_intermediate_size": 16, "intermediate_size": 32, "num_dense_layers": 1, "num_experts": 3,
          "num_experts_per_tok": 2, "num_shared_experts": 1, "route_scale": 1.7, "global_attn_every_n_layers": 3,
          "sliding_window": 14, "layer_types": ["sliding_attention", "sliding_attention", "full_attention"],
          "mup_enabled": True, "tie_word_embeddings": False}
@@ -90,7 +90,7 @@ CASES = {
                       extras={}, wrap=lambda c: {"model_type": "llama4", "architectures": ["Llama4ForConditionalGeneration"],
                                                  "quantization": SMALL_GROUP, "text_config": c,
                                                  "vision_config": {"hidden_size": 8}}, **Q4),
-    "afmoe": dict(config=AFMOE, runs=[50], weights=SPREAD, dtype="BF16", check_mlx=True),
+    "afmoe": dict(config={**AFMOE, "intermediate_size": 24, "moe_intermediate_size": 8}, runs=[40], weights=SPREAD, dtype="BF16", check_mlx=True),
     "afmoe-q4": dict(config={**AFMOE, "hidden_size": 64, "moe_intermediate_size": 32, "num_hidden_layers": 2, "num_experts": 4,
                              "global_attn_every_n_layers": 2, "layer_types": ["sliding_attention", "full_attention"],
                              "quantization": SMALL_GROUP},

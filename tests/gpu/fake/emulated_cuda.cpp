@@ -149,7 +149,9 @@ const kernel_entry kernels[] = {
     K(slice, slice_params), K(concat_rows, row_pair_params), K(match_rms, row_pair_params), K(cutoff, row_pair_params),
     K(mix_streams, streams_params), K(add_streams, streams_params),
     K(value_activation, value_params), K(value_glu, value_params), K(embed, embed_params), K(gather_rows, gather_rows_params),
-    K(add_positions, add_positions_params), K(rmsnorm, rmsnorm_params), K(layernorm, layernorm_params), K(route, route_params), K(expert_combine, expert_combine_params),
+    K(value_clip, value_params), K(multiply, multiply_params), K(xielu, xielu_params),
+    K(add_positions, add_positions_params), K(rmsnorm, rmsnorm_params), K(layernorm, layernorm_params),
+    K(route, route_params), K(expert_combine, expert_combine_params),
 };
 
 struct launch {
