@@ -288,6 +288,14 @@ typedef enum mlxcel_finish {
     MLXCEL_FINISH_CANCELLED = 5 /* a callback or mlxcel_job_cancel said so */
 } mlxcel_finish;
 
+/* How a grammar is written. */
+typedef enum mlxcel_grammar_kind {
+    MLXCEL_GRAMMAR_NONE = 0,
+    MLXCEL_GRAMMAR_GBNF = 1,       /* llama.cpp's notation; rule "root" is the whole text */
+    MLXCEL_GRAMMAR_REGEX = 2,      /* an expression that the whole text matches */
+    MLXCEL_GRAMMAR_JSON_SCHEMA = 3 /* a JSON schema, of which the text is a value; {"type": "object"}: any object */
+} mlxcel_grammar_kind;
+
 /* The arrays are copied by the call; only `arg` stays the caller's. */
 typedef struct mlxcel_request {
     size_t n_struct_bytes;
@@ -317,6 +325,13 @@ typedef struct mlxcel_request {
     int32_t wants_logprobs; /* not 0: tokens come with their log-probabilities, before penalties, temperature and
                                filters; and */
     int32_t n_top_logprobs; /* with those of the most probable tokens, at most 32 */
+    mlxcel_grammar_kind grammar_kind;
+    int32_t reserved;
+    const char *grammar; /* [n_grammar_bytes] what the text must be; a schema or expression that asks for what
+                            cannot be held is refused (UNSUPPORTED), never relaxed */
+    size_t n_grammar_bytes;
+    const char *grammar_after; /* zero-terminated: the grammar begins behind this text, "</think>" for one, and all
+                                  before is free; NULL: at the beginning */
 } mlxcel_request;
 
 typedef struct mlxcel_result {

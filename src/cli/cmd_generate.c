@@ -70,6 +70,7 @@ static int stream(mlxcel_engine *engine, const mx_cli_options *options, const ml
     writer w = {.last = '\n'};
     mlxcel_error err;
     mlxcel_result result = {.n_struct_bytes = sizeof result};
+    const char *grammar = options->json_schema ? options->json_schema : options->grammar;
     const mlxcel_request request = {
         .n_struct_bytes = sizeof request,
         .prompt = prompt->ids,
@@ -79,6 +80,11 @@ static int stream(mlxcel_engine *engine, const mx_cli_options *options, const ml
         .stops = options->stops.items,
         .n_stops = options->stops.n_items,
         .ignore_end = options->ignore_end,
+        .grammar_kind = options->json_schema ? MLXCEL_GRAMMAR_JSON_SCHEMA
+                        : options->grammar   ? MLXCEL_GRAMMAR_GBNF
+                                             : MLXCEL_GRAMMAR_NONE,
+        .grammar = grammar,
+        .n_grammar_bytes = grammar ? strlen(grammar) : 0,
         .wants_logprobs = options->n_logprobs.is_set,
         .n_top_logprobs = (int32_t)options->n_logprobs.value,
         .on_text = write_text,
@@ -131,6 +137,9 @@ static mx_status check_options(const mx_cli_options *options, mx_error *err)
     }
     if (options->n_predict.is_set && options->n_predict.value == 0) {
         return mx_fail(err, MX_INVALID, "-n 0 asks for no text: give 1 or more, or -1 for no limit");
+    }
+    if (options->json_schema && options->grammar) {
+        return mx_fail(err, MX_INVALID, "--json-schema and --grammar both say what the text is: choose one");
     }
     if (options->n_logprobs.is_set && !options->as_json) {
         return mx_fail(err, MX_INVALID, "--logprobs has its place in JSON: give --json, too");

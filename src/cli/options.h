@@ -74,6 +74,8 @@ typedef struct mx_cli_options {
     mx_cli_float mirostat_eta;
     const char *samplers;
     bool ignore_end;
+    const char *json_schema;
+    const char *grammar;
     mx_cli_int n_draft;
     mx_cli_int n_logprobs;
     mx_cli_int seed;

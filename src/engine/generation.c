@@ -209,7 +209,12 @@ static mx_status take_token(mx_generation *g, int32_t token_id, const float *log
     } else {
         MX_TRY(mx_sequence_append(seq, &token_id, 1, err));
         MX_TRY(mx_detokenizer_push(g->detokenizer, token_id, &g->piece, err));
-        if (g->n_new == r->max_new_tokens) {
+        if (r->guide) {
+            MX_TRY(mx_guide_accept(r->guide, token_id, err));
+        }
+        if (r->guide && mx_guide_must_end(r->guide)) {
+            g->finish = MX_FINISH_END;
+        } else if (g->n_new == r->max_new_tokens) {
             g->finish = MX_FINISH_LENGTH;
         } else if (seq->n_tokens == g->n_ctx) {
             g->finish = MX_FINISH_CONTEXT;
@@ -235,13 +240,23 @@ static mx_status take_token(mx_generation *g, int32_t token_id, const float *log
 static mx_status draw(mx_generation *g, mx_sampler_scratch *scratch, const float *logits, int32_t *token_id,
                       mx_error *err)
 {
+    const mx_generation_request *r = &g->request;
+    const uint32_t *allowed = NULL;
+    bool can_end = true;
+    if (r->guide) {
+        MX_TRY(mx_guide_get_allowed(r->guide, &allowed, &can_end, err));
+    }
+    can_end = can_end && !r->ignores_end;
     const mx_sampler_input input = {
         .logits = logits,
-        .banned = g->request.end_ids,
-        .n_banned = g->request.ignores_end ? g->request.n_end_ids : 0,
+        .allowed = allowed,
+        .also_allowed = r->end_ids,
+        .n_also_allowed = allowed && can_end ? r->n_end_ids : 0,
+        .banned = r->end_ids,
+        .n_banned = can_end ? 0 : r->n_end_ids,
         .history = g->sequence.tokens,
         .n_history = g->sequence.n_tokens,
-        .n_prompt = g->request.n_prompt,
+        .n_prompt = r->n_prompt,
     };
     return mx_sampler_pick(&g->sampler, scratch, &input, token_id, err);
 }

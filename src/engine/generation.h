@@ -16,6 +16,7 @@
 #define MX_ENGINE_GENERATION_H
 
 #include "engine/engine.h"
+#include "engine/guide.h"
 #include "engine/logprobs.h"
 #include "engine/sampler.h"
 #include "engine/stop_text.h"
@@ -47,6 +48,7 @@ typedef struct mx_generation_request {
     bool wants_logprobs; /* of the tokens drawn, and */
     int32_t n_top;       /* of the most probable; at most MX_MAX_TOP_LOGPROBS and the vocabulary */
     int32_t n_draft;     /* guesses in one step, at most MX_MAX_DRAFTS; 0: none */
+    mx_guide *guide;     /* the grammar that the text follows; NULL: none */
 } mx_generation_request;
 
 /* A token of the answer that is part of the text. */

@@ -196,6 +196,7 @@ mlxcel_status mlxcel_engine_open(const mlxcel_model *model, const mlxcel_engine_
         return mx_api_result(mx_fail_no_memory(&error, sizeof *e, "an engine"), &error, err);
     }
     e->model = model;
+    mx_mutex_init(&e->table_lock);
     const mx_status st = open_engine(e, &given, &error);
     if (st != MX_OK) {
         mlxcel_engine_close(e);
@@ -221,9 +222,38 @@ void mlxcel_engine_close(mlxcel_engine *e)
         mx_engine_deinit(&e->engine);
         mx_executor_close(e->executor);
         mx_plan_deinit(&e->plan);
+        if (e->table) {
+            mx_token_table_deinit(e->table);
+            mx_free(e->table);
+        }
+        mx_mutex_deinit(&e->table_lock);
         mx_free(e->dry_breakers);
         mx_free(e);
     }
+}
+
+static mx_status make_table(mlxcel_engine *e, mx_error *err)
+{
+    mx_token_table *table = (mx_token_table *)mx_calloc(1, sizeof *table);
+    if (!table) {
+        return mx_fail_no_memory(err, sizeof *table, "the table of tokens");
+    }
+    const mx_status st = mx_token_table_init(table, e->model->tokenizer, e->engine.limits.n_vocab, err);
+    if (st != MX_OK) {
+        mx_free(table);
+        return st;
+    }
+    e->table = table;
+    return MX_OK;
+}
+
+mx_status mx_api_get_token_table(mlxcel_engine *e, const mx_token_table **out, mx_error *err)
+{
+    mx_mutex_lock(&e->table_lock);
+    const mx_status st = e->table ? MX_OK : make_table(e, err);
+    *out = e->table;
+    mx_mutex_unlock(&e->table_lock);
+    return st;
 }
 
 void mlxcel_engine_get_stats(mlxcel_engine *e, mlxcel_engine_stats *stats)

@@ -25,6 +25,10 @@ X(LENGTH)
 X(CONTEXT)
 X(CANCELLED)
 #undef X
+_Static_assert((int)MLXCEL_GRAMMAR_GBNF == (int)MX_GRAMMAR_GBNF + 1 &&
+                   (int)MLXCEL_GRAMMAR_REGEX == (int)MX_GRAMMAR_REGEX + 1 &&
+                   (int)MLXCEL_GRAMMAR_JSON_SCHEMA == (int)MX_GRAMMAR_JSON_SCHEMA + 1,
+               "the public kinds begin with none");
 
 /* News that have not been given yet, or that were given last. */
 typedef struct outbox {
@@ -36,6 +40,7 @@ typedef struct outbox {
 } outbox;
 
 typedef struct choice {
+    mx_guide guide;    /* of the job; zeroed: no grammar */
     mx_job job;        /* the engine's thread's, while it is in work */
     mlxcel_job *whole; /* whose choice it is */
     outbox filling;    /* the rest is under the lock */
@@ -51,6 +56,7 @@ typedef struct choice {
 struct mlxcel_job {
     mlxcel_engine *engine; /* borrowed */
     mx_arena arena;        /* owned: what the request pointed to */
+    mx_grammar *grammar;   /* owned; NULL: none */
     choice *choices;       /* owned [n_choices] */
     int32_t n_choices;
     int32_t n_top;
@@ -128,11 +134,13 @@ static void drop_owner(mlxcel_job *job)
     }
     for (int32_t i = 0; i < job->n_choices; i++) {
         mx_generation_deinit(&job->choices[i].job.generation);
+        mx_guide_deinit(&job->choices[i].guide);
         deinit_outbox(&job->choices[i].filling);
         deinit_outbox(&job->choices[i].given);
     }
     mx_cond_deinit(&job->has_news);
     mx_mutex_deinit(&job->lock);
+    mx_grammar_close(job->grammar);
     mx_arena_deinit(&job->arena);
     mx_free(job->choices);
     mx_free(job);
@@ -310,6 +318,30 @@ static mx_status read_stops(const mlxcel_request *r, mx_arena *arena, mx_str **o
     return stops ? MX_OK : mx_fail_no_memory(err, (size_t)r->n_stops * sizeof *stops, "the stop strings");
 }
 
+/* Compiles the grammar, if there is one, and gives each choice a guide of its own. */
+static mx_status init_guides(mlxcel_job *job, const mlxcel_request *r, mx_error *err)
+{
+    const mx_token_table *table;
+    if (r->grammar_kind == MLXCEL_GRAMMAR_NONE) {
+        return MX_OK;
+    }
+    if ((int)r->grammar_kind < 0 || r->grammar_kind > MLXCEL_GRAMMAR_JSON_SCHEMA || !r->grammar) {
+        return mx_fail(err, MX_INVALID, "a grammar of kind %d: there is no such kind, or no grammar is given",
+                       (int)r->grammar_kind);
+    }
+    const mx_str after = r->grammar_after ? mx_arena_copy_str(&job->arena, mx_str_from(r->grammar_after)) : (mx_str){0};
+    if (r->grammar_after && !after.ptr) {
+        return mx_fail_no_memory(err, strlen(r->grammar_after), "a grammar");
+    }
+    MX_TRY(mx_grammar_open((mx_grammar_kind)(r->grammar_kind - 1), (mx_str){r->grammar, r->n_grammar_bytes},
+                           &job->grammar, err));
+    MX_TRY(mx_api_get_token_table(job->engine, &table, err));
+    for (int32_t i = 0; i < job->n_choices; i++) {
+        MX_TRY(mx_guide_init(&job->choices[i].guide, job->engine->model->tokenizer, table, job->grammar, after, err));
+    }
+    return MX_OK;
+}
+
 static mx_status init_choices(mlxcel_job *job, const mlxcel_request *r, const mx_generation_request *generation,
                               mx_error *err)
 {
@@ -318,6 +350,7 @@ static mx_status init_choices(mlxcel_job *job, const mlxcel_request *r, const mx
         choice *c = &job->choices[i];
         mx_generation_request one = *generation;
         one.sampling.seed += (uint64_t)i;
+        one.guide = c->guide.matcher ? &c->guide : NULL;
         c->whole = job;
         MX_TRY(mx_generation_init(&c->job.generation, &e->engine, e->model->tokenizer, &one, err));
         MX_TRY(init_outbox(&c->filling, (size_t)job->n_top, err));
@@ -370,6 +403,7 @@ static mx_status init_job(mlxcel_job *job, const mlxcel_request *r, mx_error *er
         return mx_fail_no_memory(err, (size_t)n_choices * sizeof *job->choices, "a request");
     }
     job->n_choices = job->n_open = n_choices;
+    MX_TRY(init_guides(job, r, err));
     return init_choices(job, r, &generation, err);
 }
 

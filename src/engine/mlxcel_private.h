@@ -36,6 +36,8 @@ struct mlxcel_engine {
     mx_scheduler scheduler;
     mx_engine_loop loop; /* its thread alone uses the four above, but for what never changes */
     int32_t n_draft;
+    mx_mutex table_lock;    /* for the making of the next */
+    mx_token_table *table;  /* NULL until a request has a grammar */
     uint32_t *dry_breakers; /* bit set of the vocabulary, for requests that name none */
     char why_no_gpu[480];
 };
@@ -68,5 +70,8 @@ mx_status mx_api_read_sampling(const mlxcel_model *model, const mlxcel_sampling 
 /* Sets bit i of set, [n_vocab / 32 rounded up], where token i has one of the texts in it. MX_NO_MEMORY. */
 mx_status mx_api_find_breakers(const mx_tokenizer *tokenizer, const char *const *texts, int32_t n_texts,
                                int32_t n_vocab, uint32_t *set, mx_error *err) MX_NODISCARD;
+
+/* The table of tokens for grammars, made when it is first asked for. Any thread. MX_UNSUPPORTED, MX_NO_MEMORY. */
+mx_status mx_api_get_token_table(mlxcel_engine *engine, const mx_token_table **out, mx_error *err) MX_NODISCARD;
 
 #endif

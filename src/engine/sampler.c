@@ -200,6 +200,12 @@ static void fill(mx_sampler_scratch *scratch, const mx_sampler_input *input)
             isnan(input->logits[i]) || (input->allowed && !(input->allowed[i / 32] >> (i % 32) & 1u));
         scratch->candidates[i] = (mx_candidate){.token_id = i, .logit = is_banned ? -INFINITY : input->logits[i]};
     }
+    for (int32_t i = 0; i < input->n_also_allowed; i++) {
+        const int32_t id = input->also_allowed[i];
+        if (id >= 0 && id < scratch->n_vocab && !isnan(input->logits[id])) {
+            scratch->candidates[id].logit = input->logits[id];
+        }
+    }
     for (int32_t i = 0; i < input->n_banned; i++) {
         if (input->banned[i] >= 0 && input->banned[i] < scratch->n_vocab) {
             scratch->candidates[input->banned[i]].logit = -INFINITY;

@@ -42,9 +42,11 @@ void mx_sampler_init(mx_sampler *sampler, const mx_sampling *settings);
 
 /* What a choice depends on, besides the sampler. */
 typedef struct mx_sampler_input {
-    const float *logits;     /* [n_vocab]; NaN counts as -inf */
-    const uint32_t *allowed; /* bit set of the vocabulary: tokens that a grammar allows; NULL: all */
-    const int32_t *banned;   /* [n_banned] tokens that may not come */
+    const float *logits;         /* [n_vocab]; NaN counts as -inf */
+    const uint32_t *allowed;     /* bit set of the vocabulary: tokens that a grammar allows; NULL: all */
+    const int32_t *also_allowed; /* [n_also_allowed] tokens that it allows, too */
+    int32_t n_also_allowed;
+    const int32_t *banned; /* [n_banned] tokens that may not come */
     int32_t n_banned;
     const int32_t *history; /* [n_history] the text so far: what the penalties look back at */
     int32_t n_history;

@@ -160,6 +160,60 @@ static void check_generation(mlxcel_engine *engine, const mlxcel_tokens *prompt)
           "a setting out of range");
 }
 
+/* Several choices under a schema, by events. */
+static void check_jobs(mlxcel_engine *engine, const mlxcel_tokens *prompt)
+{
+    static const char schema[] = "{\"type\": \"object\", \"properties\": {\"ok\": {\"type\": \"boolean\"}}, "
+                                 "\"required\": [\"ok\"]}";
+    mlxcel_error err;
+    mlxcel_event event;
+    mlxcel_engine_stats stats;
+    mlxcel_job *job = NULL;
+    sink sinks[2];
+    int n_over = 0;
+    int n_logprobs = 0;
+    size_t n_token_bytes = 0;
+    mlxcel_request request = new_request(prompt, &sinks[0]);
+    memset(&sinks[1], 0, sizeof sinks[1]);
+    request.on_text = NULL;
+    request.should_stop = NULL;
+    request.n_choices = 2;
+    request.wants_logprobs = 1;
+    request.n_top_logprobs = 2;
+    request.grammar_kind = MLXCEL_GRAMMAR_JSON_SCHEMA;
+    request.grammar = schema;
+    request.n_grammar_bytes = strlen(schema);
+    check(mlxcel_submit(engine, &request, &job, &err) == MLXCEL_OK, "submits");
+    memset(&event, 0, sizeof event);
+    event.n_struct_bytes = sizeof event;
+    while (job && mlxcel_job_next(job, -1, &event) > 0) {
+        (void)on_text(&sinks[event.i_choice & 1], event.text, event.n_text_bytes);
+        for (int32_t i = 0; i < event.n_tokens; i++) {
+            n_token_bytes += (size_t)event.tokens[i].n_text_bytes;
+            n_logprobs += event.tokens[i].n_top == 2 && event.tokens[i].logprob <= 0.0f;
+        }
+        n_over += event.is_over && event.status == MLXCEL_OK && event.result->finish == MLXCEL_FINISH_END;
+    }
+    check(n_over == 2, "both choices end");
+    for (int i = 0; i < 2; i++) {
+        check(strncmp(sinks[i].text, "{", 1) == 0 && strstr(sinks[i].text, "\"ok\":") &&
+                  sinks[i].text[sinks[i].n_bytes - 1] == '}',
+              "an object of the schema");
+    }
+    check(n_token_bytes == sinks[0].n_bytes + sinks[1].n_bytes && n_logprobs > 0, "tokens make up the text");
+    check(mlxcel_job_next(job, 0, &event) == -1, "over is over");
+    mlxcel_job_close(job);
+    request.grammar = "{\"not\": {}}";
+    request.n_grammar_bytes = strlen(request.grammar);
+    check(mlxcel_submit(engine, &request, &job, &err) == MLXCEL_UNSUPPORTED && !job && strstr(err.message, "not"),
+          "what cannot be held is refused");
+    memset(&stats, 0, sizeof stats);
+    stats.n_struct_bytes = sizeof stats;
+    mlxcel_engine_get_stats(engine, &stats);
+    check(stats.n_seqs == 1 && stats.n_jobs_over > 2 && stats.n_new_tokens > 0 && stats.n_page_tokens == 32, "stats");
+    mlxcel_job_close(NULL);
+}
+
 /* A caller built against a shorter struct: what lies beyond its size is not read or written. */
 static void check_older_structs(const mlxcel_model *model)
 {
@@ -203,6 +257,7 @@ static void check_all(const char *dir)
     check(mlxcel_engine_open(model, &options, &engine, &err) == MLXCEL_OK, "opens an engine");
     if (engine) {
         check_generation(engine, &prompt);
+        check_jobs(engine, &prompt);
     }
     mlxcel_engine_close(engine);
     options.n_ctx = 5000;

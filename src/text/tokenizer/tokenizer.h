@@ -85,6 +85,13 @@ bool mx_tokenizer_find(const mx_tokenizer *tok, mx_str token, int32_t *id);
 /* The string of a token, borrowed from the tokenizer; false for a hole or an id out of range. */
 bool mx_tokenizer_view_token(const mx_tokenizer *tok, int32_t id, mx_str *token);
 
+/* Appends the bytes that a token stands for in the middle of a text, which may be a part of a character; nothing for a
+ * hole. MX_UNSUPPORTED for tokenizers whose tokens have none of their own (WordPiece, for one), MX_NO_MEMORY. */
+mx_status mx_tokenizer_append_bytes(const mx_tokenizer *tok, int32_t id, mx_buf *out, mx_error *err) MX_NODISCARD;
+
+/* True where a space that the first token of a text begins with is not part of the text. */
+bool mx_tokenizer_strips_first(const mx_tokenizer *tok);
+
 /* True for the ids that skip_special leaves out. */
 bool mx_tokenizer_is_special(const mx_tokenizer *tok, int32_t id);
 
