@@ -50,6 +50,7 @@ typedef struct mx_cli_options {
     const char *system;
     bool escape;
     bool no_chat_template;
+    bool ignore_end;
     mx_cli_int n_predict;
     mx_cli_float temperature;
     mx_cli_int top_k;
@@ -73,7 +74,6 @@ typedef struct mx_cli_options {
     mx_cli_float mirostat_tau;
     mx_cli_float mirostat_eta;
     const char *samplers;
-    bool ignore_end;
     const char *json_schema;
     const char *grammar;
     mx_cli_int n_draft;

@@ -91,7 +91,7 @@ static mx_status read_char(reader *r, int32_t *cp)
         const char *known = c ? strchr(plain, c) : NULL;
         r->at++;
         if (known) {
-            *cp = meant[known - plain];
+            *cp = (uint8_t)meant[known - plain];
             return MX_OK;
         }
         return c == 'x'   ? read_hex(r, 2, cp)

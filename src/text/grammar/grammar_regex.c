@@ -113,9 +113,9 @@ static mx_status read_escape(reader *r, ranges *to, int32_t *cp, bool *is_char)
     }
     const char *name = c ? strchr(named, c) : NULL;
     if (name) {
-        *cp = meant[name - named];
+        *cp = (uint8_t)meant[name - named];
     } else if (c && strchr(punctuation, c)) {
-        *cp = c;
+        *cp = (uint8_t)c;
     } else {
         return fail(r, MX_UNSUPPORTED, "this escape is not supported");
     }
