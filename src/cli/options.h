@@ -44,13 +44,9 @@ typedef struct mx_cli_list {
 /* What the command line and the environment said. Strings are borrowed from them; NULL where nothing was given. */
 typedef struct mx_cli_options {
     const char *model; /* once a command runs: the folder that the name stands for */
-    bool offline;
     const char *prompt;
     const char *file;
     const char *system;
-    bool escape;
-    bool no_chat_template;
-    bool ignore_end;
     mx_cli_int n_predict;
     mx_cli_float temperature;
     mx_cli_int top_k;
@@ -85,22 +81,26 @@ typedef struct mx_cli_options {
     const char *adapter;
     const char *output;
     mx_cli_int n_ctx;
+    mx_cli_float bandwidth;
+    mx_cli_float gflops;
+    mx_cli_int n_parallel;
+    mx_cli_int max_retries;
+    const char *progress;
+    mx_cli_int q_bits;
+    mx_cli_int q_group_size;
+    const char *q_mode;
+    const char *q_recipe;
+    bool offline;
+    bool escape;
+    bool no_chat_template;
+    bool ignore_end;
     bool show_reasoning;
     bool use_chat;
     bool parse_special;
     bool no_special;
     bool show_pieces;
     bool show_program;
-    mx_cli_float bandwidth;
-    mx_cli_float gflops;
-    mx_cli_int n_parallel;
-    mx_cli_int max_retries;
     bool must_verify;
-    const char *progress;
-    mx_cli_int q_bits;
-    mx_cli_int q_group_size;
-    const char *q_mode;
-    const char *q_recipe;
     bool yes;
     bool quiet;
     bool as_json;

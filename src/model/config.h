@@ -104,6 +104,7 @@ typedef struct mx_model_config {
     int32_t n_kv_heads; /* as defaults, 0: n_heads */
     int32_t head_dim;   /* as defaults, 0: d_model / n_heads */
     int32_t n_ctx;      /* max_position_embeddings */
+    int32_t window;     /* of sliding layers; 0: there are none */
     int64_t d_model;
     int64_t d_ff;
     int64_t n_vocab;
@@ -111,36 +112,35 @@ typedef struct mx_model_config {
     double norm_weight_offset; /* 1 for Gemma's (1 + w) */
     mx_norm_kind norm;         /* of the stream */
     mx_activation act;
+    mx_qk_norm qk_norm;
+    int32_t sliding_pattern; /* every so-many-th layer does not slide (mx_sliding_pattern) */
     bool has_plain_mlp;      /* up, activation, down: no gate */
     bool has_position_table; /* n_ctx learned positions are added to the embedding */
     bool is_parallel;        /* the MLP reads what attention reads, not what it has added (mx_parallel_layer) */
     bool has_qkv_bias;
     bool has_o_bias;
     bool has_mlp_bias;
-    bool has_head_bias; /* of the lm_head */
-    mx_qk_norm qk_norm;
-    double qkv_clip;          /* queries, keys and values are held between -qkv_clip and qkv_clip; 0: not */
+    bool has_head_bias;       /* of the lm_head */
     bool is_tied;             /* logits are products with the embedding */
     bool scales_embedding;    /* by sqrt(d_model) in bf16 (Gemma) */
-    int32_t window;           /* of sliding layers; 0: there are none */
-    int32_t sliding_pattern;  /* every so-many-th layer does not slide (mx_sliding_pattern) */
+    bool has_local_rope;      /* sliding layers use MX_LAYER_ROPE_LOCAL */
+    bool is_rope_interleaved; /* pairs of neighbours turn, not of halves */
+    bool normalize_top_k;
+    int32_t top_k;
+    double qkv_clip;          /* queries, keys and values are held between -qkv_clip and qkv_clip; 0: not */
     double query_scale;       /* scores are q.k / sqrt(query_scale); as defaults, 0: head_dim of the layer */
     double attention_scale;   /* scores are q.k times this; 0: by query_scale */
     double attention_softcap; /* of scores; 0: none. Read by families that have it */
     const char *sinks;        /* path of a logit a head in the softmax's sum, by layer; NULL: none. Static */
-    mx_mla_config mla;        /* kv_rank 0: attention is plain */
     double embedding_scale;   /* further factors; as defaults, 0: 1 */
     double residual_scale;    /* of what attention and MLP add to the stream (mx_add_residual) */
     double logit_scale;       /* of the logits, before the soft cap */
     double logit_softcap;     /* 0: none */
     int64_t n_experts;        /* 0: none */
     int64_t d_ff_expert;
-    int32_t top_k;
-    bool normalize_top_k;
+    mx_mla_config mla;      /* kv_rank 0: attention is plain */
     int32_t n_extra_layers; /* behind the last, for guessing further tokens: not used */
     mx_rope_config ropes[MX_LAYER_ROPE_COUNT];
-    bool has_local_rope;           /* sliding layers use MX_LAYER_ROPE_LOCAL */
-    bool is_rope_interleaved;      /* pairs of neighbours turn, not of halves */
     const mx_layer_config *layers; /* [n_layers], in the arena */
     void *own;                     /* the family's own fields (mx_family.own), in the arena; NULL: it has none */
     int32_t eos_ids[MX_MAX_EOS_IDS];
