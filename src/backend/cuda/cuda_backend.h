@@ -46,6 +46,18 @@ extern const mx_backend mx_backend_cuda;
     X(linear_many_f16_16)      \
     X(linear_many_f16_64)      \
     X(linear_many_f16_128)     \
+    X(linear_wide_q4_16)       \
+    X(linear_wide_q4_64)       \
+    X(linear_wide_q4_128)      \
+    X(linear_wide_q4_128x2)    \
+    X(linear_wide_q8_16)       \
+    X(linear_wide_q8_64)       \
+    X(linear_wide_q8_128)      \
+    X(linear_wide_q8_128x2)    \
+    X(linear_wide_f16_16)      \
+    X(linear_wide_f16_64)      \
+    X(linear_wide_f16_128)     \
+    X(linear_wide_f16_128x2)   \
     X(linear_stage_q4_32)      \
     X(linear_stage_q4_64)      \
     X(linear_stage_q4_128)     \
@@ -173,6 +185,7 @@ typedef struct mx_cuda {
     mx_cu_device handle;
     bool has_context;
     bool has_programmatic_launch;
+    bool has_wide;       /* linear_wide does something on this GPU */
     mx_cu_module module; /* owned */
     mx_cu_function kernels[MX_CUDA_KERNEL_COUNT];
     int32_t max_shared_bytes;

@@ -7,12 +7,15 @@
 #include "backend/cuda/cuda_image.h"
 #include "base/mem.h"
 
-#define TAKE_ALIGN       256
-#define MAX_HEAD_DIM     256
-#define PAD_BYTES        4096 /* behind the last thing taken: kernels may read a piece past an end */
-#define SHARED_STATIC    1024 /* at least what linear kernels have of shared memory beside what a launch asks for */
-#define ATTENTION_SHARED (4 * 16 * (MAX_HEAD_DIM + 2) * 4)
-#define PARTIAL_BLOCKS   2 /* a launch is split into at most this many blocks a multiprocessor */
+#define TAKE_ALIGN    256
+#define MAX_HEAD_DIM  256
+#define PAD_BYTES     4096 /* behind the last thing taken: kernels may read a piece past an end */
+#define SHARED_STATIC 1024 /* at least what linear kernels have of shared memory beside what a launch asks for */
+#define ATTENTION_SHARED                                                                        \
+    (3 * 2 * MX_PAGE_TOKENS * MAX_HEAD_DIM * 2) /* more than attention_split's 4 x 16 x 258 f32 \
+                                                 */
+#define MAX_ROW_TILE   128                      /* rows of x that a block takes: in x16 rows are padded to it */
+#define PARTIAL_BLOCKS 2                        /* a launch is split into at most this many blocks a multiprocessor */
 
 static const char *const kernel_names[] = {
 #define X(name) #name,
@@ -166,11 +169,11 @@ static mx_status load_kernels(mx_cuda *cuda, mx_error *err)
         MX_TRY(mx_cuda_check(&cuda->driver, api->cuModuleGetFunction(&cuda->kernels[i], cuda->module, kernel_names[i]),
                              kernel_names[i], err));
     }
-    for (int32_t i = MX_CUDA_linear_few_q4_32; i <= MX_CUDA_linear_many_f16_128; i++) {
+    for (int32_t i = MX_CUDA_linear_few_q4_32; i <= MX_CUDA_linear_wide_f16_128x2; i++) {
         MX_TRY(allow_shared(cuda, i, cuda->max_shared_bytes - SHARED_STATIC, err));
     }
-    for (int32_t i = MX_CUDA_attention_split_64; i <= MX_CUDA_attention_split_256; i++) {
-        MX_TRY(allow_shared(cuda, i, ATTENTION_SHARED, err));
+    for (int32_t i = MX_CUDA_attention_split_64; i <= MX_CUDA_attention_tiles_256; i++) {
+        MX_TRY(allow_shared(cuda, i, MX_MIN(ATTENTION_SHARED, cuda->max_shared_bytes - SHARED_STATIC), err));
     }
     return MX_OK;
 }
@@ -206,7 +209,7 @@ static void place_work(mx_cuda *cuda)
     for (int32_t i = 0; i < cuda->program->n_ops; i++) {
         const mx_op *op = &cuda->program->ops[i];
         if (op->kind == MX_OP_LINEAR) {
-            const int64_t n_rows = mx_cuda_max_rows(cuda, op->in[0]);
+            const int64_t n_rows = (mx_cuda_max_rows(cuda, op->in[0]) + MAX_ROW_TILE - 1) / MAX_ROW_TILE * MAX_ROW_TILE;
             n_x16 = MX_MAX(n_x16, n_rows * (mx_cuda_n_cols(cuda, op->in[0]) + SPAN_COLS));
             n_x_rows = MX_MAX(n_x_rows, n_rows);
             for (int32_t j = 0; j < cuda->ops[i].n_packed; j++) {
@@ -283,6 +286,8 @@ static mx_status open_context(mx_cuda *cuda, mx_error *err)
     cuda->has_context = true;
     MX_TRY(mx_cuda_check(&cuda->driver, api->cuCtxSetCurrent(context), "opening the GPU", err));
     cuda->has_programmatic_launch = cuda->device->cc_major >= 9;
+    cuda->has_wide =
+        cuda->device->cc_major == 9 && cuda->device->cc_minor == 0 && strstr(mx_cuda_image_get()->archs, "90a") != NULL;
     return mx_cuda_check(&cuda->driver, api->cuStreamCreate(&cuda->stream, MX_CU_STREAM_NON_BLOCKING),
                          "opening the GPU", err);
 }

@@ -137,6 +137,9 @@ const kernel_entry kernels[] = {
     K(tile_range, tile_range_params), K(tile_pack, tile_pack_params), K(linear_input, linear_input_params),
 #define FEW(name) K(linear_few_##name, linear_params), K(linear_stage_##name, linear_params)
     FEW(q4_32), FEW(q4_64), FEW(q4_128), FEW(q8_32), FEW(q8_64), FEW(q8_128), FEW(f16),
+#define WIDE(name) K(linear_wide_##name, linear_params)
+    WIDE(q4_16), WIDE(q4_64), WIDE(q4_128), WIDE(q4_128x2), WIDE(q8_16), WIDE(q8_64),
+    WIDE(q8_128), WIDE(q8_128x2), WIDE(f16_16), WIDE(f16_64), WIDE(f16_128), WIDE(f16_128x2),
     K(linear_many_q4_16, linear_params), K(linear_many_q4_64, linear_params), K(linear_many_q4_128, linear_params),
     K(linear_many_q8_16, linear_params), K(linear_many_q8_64, linear_params), K(linear_many_q8_128, linear_params),
     K(linear_many_f16_16, linear_params), K(linear_many_f16_64, linear_params), K(linear_many_f16_128, linear_params),
@@ -268,7 +271,7 @@ mx_cu_result cuDeviceTotalMem_v2(size_t *n_bytes, mx_cu_device)
 mx_cu_result cuDeviceGetAttribute(int32_t *value, int32_t attribute, mx_cu_device)
 {
     *value = attribute == MX_CU_ATTRIBUTE_N_SMS          ? 6
-             : attribute == MX_CU_ATTRIBUTE_CC_MAJOR     ? 9
+             : attribute == MX_CU_ATTRIBUTE_CC_MAJOR     ? 8
              : attribute == MX_CU_ATTRIBUTE_CC_MINOR     ? 0
              : attribute == MX_CU_ATTRIBUTE_SHARED_BYTES ? SHARED_BYTES
                                                          : -1;

@@ -1,7 +1,7 @@
 /* attention.cu - softmax attention over a paged cache, on the tensor cores.
  *
  * Source    online softmax as in FlashAttention (arXiv 2205.14135) and its split over positions (FlashDecoding).
- * Grid      attention_split: (n_seqs, n_kv_heads * n_row_tiles, splits); attention_tiles: (query tiles, n_heads).
+ * Grid      attention_split: (n_seqs, n_kv_heads * n_row_tiles, splits); attention_tiles: (query tiles, n_heads * 4 / warps).
  * Block     128 threads = 4 warps. A warp has 16 queries: pairs of a token and one of the heads that share a kv head,
  * so keys and values are read once for all of them. In attention_split the warps share the queries and take every
  * fourth page; in attention_tiles each has its own queries. Shared    attention_split: [4][16][dim + 2] f32, what the
@@ -13,7 +13,7 @@
 #include "backend/cuda/kernels/attention_heads.cuh"
 #include "backend/cuda/kernels/device.cuh"
 
-enum { ATTENTION_WARPS = 4, QUERY_ROWS = 16, QUERY_TILE_TOKENS = 64 };
+enum { ATTENTION_WARPS = 4, QUERY_ROWS = 16, QUERY_TILE_TOKENS = 64, TILE_STAGES = 3 };
 
 #define LOG2_E 1.44269504f
 #define NONE   (-1.0e30f) /* below every score; finite, so that differences are */
@@ -63,22 +63,23 @@ __device__ __forceinline__ void open_queries(warp_queries<DIM> *w, const attenti
     }
 }
 
-/* Takes the 32 positions of a page into account. */
-template <int DIM>
-__device__ __forceinline__ void attend_page(warp_queries<DIM> *w, const attention_params *p, int64_t page,
-                                            int32_t kv_head, int32_t first_position)
+/* Takes the 32 positions of a page into account. keys and values are those of the page and kv head; IS_STAGED: in shared
+ * memory, the 16-byte piece j of a key r at j ^ 4 * (r % 2), which keeps two keys from sharing banks. */
+template <int DIM, bool IS_STAGED>
+__device__ __forceinline__ void attend_page(warp_queries<DIM> *w, const attention_params *p, const uint16_t *keys,
+                                            const uint16_t *values, int32_t first_position)
 {
     const int32_t g = threadIdx.x % 32 / 4;
     const int32_t c = threadIdx.x % 4;
-    const int64_t block = (page * p->n_kv_heads + kv_head) * PAGE_TOKENS * DIM;
+    const int32_t odd = IS_STAGED ? g % 2 * 32 : 0;
     float s[4][4];
 #pragma unroll
     for (int t = 0; t < 4; t++) {
-        const uint16_t *key = p->keys + block + (8 * (g / 2) + 2 * t + g % 2) * DIM + 8 * c;
+        const uint16_t *key = keys + (8 * (g / 2) + 2 * t + g % 2) * DIM + 8 * c;
         s[t][0] = s[t][1] = s[t][2] = s[t][3] = 0.0f;
 #pragma unroll
         for (int j = 0; j < DIM / 32; j++) {
-            const uint4 k = *(const uint4 *)(key + 32 * j);
+            const uint4 k = *(const uint4 *)(key + ((32 * j) ^ odd));
             mma_f16(s[t], w->q[2 * j], k.x, k.y);
             mma_f16(s[t], w->q[2 * j + 1], k.z, k.w);
         }
@@ -119,7 +120,7 @@ __device__ __forceinline__ void attend_page(warp_queries<DIM> *w, const attentio
             weights[t / 2][2 * (t % 2) + r] = h2_from_f32(a, b);
         }
     }
-    const uint16_t *value = p->values + block + g * PAGE_TOKENS + 8 * c;
+    const uint16_t *value = values + g * PAGE_TOKENS + 8 * c;
 #pragma unroll
     for (int i = 0; i < DIM / 8; i++) {
         const uint4 v = *(const uint4 *)(value + 8 * i * PAGE_TOKENS);
@@ -296,7 +297,8 @@ template <int DIM> __device__ __forceinline__ void attention_split(const attenti
     warp_queries<DIM> w;
     open_queries<DIM>(&w, p, first_token, kv_head, rows, near);
     for (int32_t i = from + warp; i < to; i += ATTENTION_WARPS) {
-        attend_page<DIM>(&w, p, pages[i], kv_head, i * PAGE_TOKENS);
+        const int64_t block = ((int64_t)pages[i] * p->n_kv_heads + kv_head) * PAGE_TOKENS * DIM;
+        attend_page<DIM, false>(&w, p, p->keys + block, p->values + block, i * PAGE_TOKENS);
     }
     close_totals<DIM>(&w);
     leave_part<DIM>(&w, parts + warp * QUERY_ROWS * (DIM + 2));
@@ -337,31 +339,69 @@ template <int DIM> __device__ __forceinline__ void attention_split(const attenti
     }
 }
 
+/* A page of keys and values of a kv head, on its way to a stage of shared memory. */
+template <int DIM>
+__device__ __forceinline__ void fetch_page(const attention_params *p, uint16_t *stage, int64_t page, int32_t kv_head)
+{
+    const int64_t block = (page * p->n_kv_heads + kv_head) * PAGE_TOKENS * DIM;
+    for (int32_t i = threadIdx.x; i < PAGE_TOKENS * DIM / 8; i += blockDim.x) { /* of 8 elements */
+        const int32_t odd = i / (DIM / 8) % 2 * 4;
+        copy_async(stage + (i ^ odd) * 8, p->keys + block + i * 8, true);
+        copy_async(stage + PAGE_TOKENS * DIM + i * 8, p->values + block + i * 8, true);
+    }
+}
+
 template <int DIM> __device__ __forceinline__ void attention_tiles(const attention_params *p)
 {
+    MX_DYNAMIC_SHARED(uint4, memory); /* [TILE_STAGES] x {keys, values} of a page */
+    uint16_t *stages = (uint16_t *)memory;
+    const int32_t n_warps = blockDim.x / 32;
     let_next_start();
     wait_for_previous();
-    const int32_t seq = p->step.query_tiles[2 * blockIdx.x];
-    const int32_t first_token = p->step.query_tiles[2 * blockIdx.x + 1];
+    const int32_t i_tile = gridDim.x - 1 - blockIdx.x; /* the last tokens, which see most, first */
+    const int32_t seq = p->step.query_tiles[2 * i_tile];
+    const int32_t first_token = p->step.query_tiles[2 * i_tile + 1];
     const int32_t n_group = p->n_heads / p->n_kv_heads;
-    const int32_t kv_head = blockIdx.y / n_group;
+    const int32_t n_parts = n_group * (QUERY_TILE_TOKENS / QUERY_ROWS) / n_warps; /* blocks of a kv head */
+    const int32_t kv_head = blockIdx.y / n_parts;
     const int32_t n_all = min(QUERY_TILE_TOKENS, p->step.row_start[seq + 1] - first_token) * n_group;
-    const int32_t first_row =
-        ((int32_t)blockIdx.y % n_group * ATTENTION_WARPS + (int32_t)threadIdx.x / 32) * QUERY_ROWS;
-    const int32_t n_rows = min(QUERY_ROWS, n_all - first_row);
-    if (n_rows <= 0) {
+    const int32_t block_row = (int32_t)blockIdx.y % n_parts * n_warps * QUERY_ROWS;
+    if (block_row >= n_all) {
         return;
     }
+    const int32_t first_row = block_row + (int32_t)threadIdx.x / 32 * QUERY_ROWS;
+    const int32_t n_rows = min(QUERY_ROWS, n_all - first_row); /* none in some warps of the last block */
     const int32_t g = threadIdx.x % 32 / 4;
     const int32_t c = threadIdx.x % 4;
     const int32_t rows[2] = {g < n_rows ? first_row + g : -1, g + 8 < n_rows ? first_row + g + 8 : -1};
     warp_queries<DIM> w;
     open_queries<DIM>(&w, p, first_token, kv_head, rows, 0);
-    const int32_t low = p->step.positions[first_token + first_row / n_group];
-    const int32_t high = p->step.positions[first_token + (first_row + n_rows - 1) / n_group];
+    /* Pages that the block's queries see, and the last that this warp's do. */
+    const int32_t last_row = min(block_row + n_warps * QUERY_ROWS, n_all) - 1;
+    const int32_t low = p->step.positions[first_token + block_row / n_group];
+    const int32_t to = p->step.positions[first_token + last_row / n_group] / PAGE_TOKENS + 1;
+    const int32_t from = p->window > 0 ? max(0, low - p->window + 1) / PAGE_TOKENS : 0;
+    const int32_t my_to =
+        n_rows > 0 ? p->step.positions[first_token + (first_row + n_rows - 1) / n_group] / PAGE_TOKENS + 1 : 0;
     const int32_t *pages = p->step.page_table + (int64_t)seq * p->step.header->n_page_cols;
-    for (int32_t i = p->window > 0 ? max(0, low - p->window + 1) / PAGE_TOKENS : 0; i <= high / PAGE_TOKENS; i++) {
-        attend_page<DIM>(&w, p, pages[i], kv_head, i * PAGE_TOKENS);
+    for (int32_t i = 0; i < TILE_STAGES - 1; i++) {
+        if (from + i < to) {
+            fetch_page<DIM>(p, stages + i * (2 * PAGE_TOKENS * DIM), pages[from + i], kv_head);
+        }
+        copy_commit();
+    }
+    for (int32_t i = from; i < to; i++) {
+        copy_wait<TILE_STAGES - 2>();
+        __syncthreads(); /* the page is there, and everyone has done with the stage that is filled next */
+        const int32_t next = i + TILE_STAGES - 1;
+        if (next < to) {
+            fetch_page<DIM>(p, stages + (next - from) % TILE_STAGES * (2 * PAGE_TOKENS * DIM), pages[next], kv_head);
+        }
+        copy_commit();
+        const uint16_t *stage = stages + (i - from) % TILE_STAGES * (2 * PAGE_TOKENS * DIM);
+        if (i < my_to) {
+            attend_page<DIM, true>(&w, p, stage, stage + PAGE_TOKENS * DIM, i * PAGE_TOKENS);
+        }
     }
     close_totals<DIM>(&w);
 #pragma unroll
@@ -389,7 +429,7 @@ template <int DIM> __device__ __forceinline__ void attention_tiles(const attenti
     {                                                                     \
         attention_split<dim>(&p);                                         \
     }                                                                     \
-    extern "C" __global__ void __launch_bounds__(128)                     \
+    extern "C" __global__ void __launch_bounds__(256)                     \
         attention_tiles_##dim(const __grid_constant__ attention_params p) \
     {                                                                     \
         attention_tiles<dim>(&p);                                         \

@@ -5,6 +5,7 @@
 #include "backend/cuda/kernels/linear_few.cu"
 #include "backend/cuda/kernels/linear_input.cu"
 #include "backend/cuda/kernels/linear_many.cu"
+#include "backend/cuda/kernels/linear_wide.cu"
 #include "backend/cuda/kernels/streams.cu"
 #include "backend/cuda/kernels/tiles.cu"
 #include "backend/cuda/kernels/values.cu"

@@ -19,6 +19,7 @@
  * Roofline  n * k * (bits + 32 / group) / 8 bytes at the memory's speed: 4096 x 4096, 4 bits, group 64: 9.4 MB.
  */
 #include "backend/cuda/kernels/linear_output.cuh"
+#include "backend/cuda/kernels/linear_row.cuh"
 #include "backend/cuda/kernels/weights_dequant.cuh"
 
 /* A span in the ring: the words of its two chunks, then [g][group of the span] x {scale, bias, those of row g + 8}. */
@@ -70,26 +71,6 @@ __device__ __forceinline__ void ask(few_stream *s, const linear_params *p, uint8
 }
 
 /* Rows ------------------------------------------------------------------------------------------------------------- */
-
-/* Columns k .. k + 3 of a row whose length is no multiple of 4; zeros past its end. */
-__device__ static float4 load_odd_4(const float *x, int32_t k, int32_t n_cols)
-{
-    float4 v;
-    v.x = k < n_cols ? load_f32(x + k) : 0.0f;
-    v.y = k + 1 < n_cols ? load_f32(x + k + 1) : 0.0f;
-    v.z = k + 2 < n_cols ? load_f32(x + k + 2) : 0.0f;
-    v.w = k + 3 < n_cols ? load_f32(x + k + 3) : 0.0f;
-    return v;
-}
-
-__device__ __forceinline__ float4 load_4(const float *x, int32_t k, int32_t n_cols)
-{
-    if (n_cols % 4) {
-        return load_odd_4(x, k, n_cols);
-    }
-    float4 zero = {0.0f, 0.0f, 0.0f, 0.0f};
-    return k < n_cols ? __ldcg((const float4 *)(x + k)) : zero;
-}
 
 /* The power of two that brings a number with these bits into [2^14, 2^15), and its inverse; 1 for 0, and for what is
  * no number. */

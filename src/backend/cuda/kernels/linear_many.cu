@@ -136,34 +136,6 @@ template <int NT> __device__ static bool add_splits(const linear_params *p, floa
     return true;
 }
 
-template <int NT>
-__device__ __forceinline__ void store_sums(const linear_params *p, const float acc[2][NT][4], int32_t first_row,
-                                           int32_t first_tile)
-{
-    const int32_t lane = threadIdx.x % 32;
-    const output_place places[2] = {place_of_tile(p, first_tile), place_of_tile(p, first_tile + 1)};
-    const float f[2] = {*p->segments[places[0].i_segment].factor, *p->segments[places[1].i_segment].factor};
-#pragma unroll
-    for (int t = 0; t < NT; t++) {
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const int32_t r = first_row + t * 8 + lane % 4 * 2 + i % 2;
-            const int32_t n = lane / 4 + i / 2 * 8;
-            if (r < p->n_x_rows && first_tile < p->n_tiles) {
-                const float row_factor = __ldcg(p->factors + r);
-                if (p->has_glu) {
-                    store_glu(p, 0, places[0].row + n, r, acc[0][t][i] * f[0], acc[1][t][i] * f[1], row_factor);
-                } else {
-                    for (int m = 0; m < 2 && first_tile + m < p->n_tiles; m++) {
-                        store_plain(p, places[m], 0, places[m].row + n, r, acc[m][t][i] * f[m], row_factor,
-                                    load_residual(p, places[m], places[m].row + n, r));
-                    }
-                }
-            }
-        }
-    }
-}
-
 template <int KIND, int NT> __device__ __forceinline__ void linear_many(const linear_params *p)
 {
     typedef many_stage<KIND> S;
@@ -207,7 +179,15 @@ template <int KIND, int NT> __device__ __forceinline__ void linear_many(const li
         return;
     }
     const int32_t warp = threadIdx.x / 32;
-    store_sums<NT>(p, acc, first_row + warp % 2 * NT * 8, first_tile + warp / 2 * 2);
+    float *sums = (float *)memory;
+    copy_wait<0>();
+    __syncthreads(); /* nobody reads a stage any more */
+#pragma unroll
+    for (int i = 0; i < 2 * NT; i++) {
+        put_sums(sums, acc[i / NT][i % NT], warp / 2 * 2 + i / NT, (warp % 2 * NT + i % NT) * 8);
+    }
+    __syncthreads(); /* the sums are there */
+    store_block(p, sums, 16 * NT, first_row, first_tile);
 }
 
 #define LINEAR_MANY(name, kind, n_row_tiles, n_blocks)                                                        \

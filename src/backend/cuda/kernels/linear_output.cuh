@@ -68,4 +68,66 @@ __device__ __forceinline__ void store_glu(const linear_params *p, int32_t expert
     }
 }
 
+/* The sums of a block of linear_many or linear_wide, [row of x][SUM_STRIDE] in shared memory: tile t of the block's eight
+ * from column 16t on, four columns of padding against shared banks. */
+enum { BLOCK_TILES = 8, SUM_STRIDE = 16 * BLOCK_TILES + 4 };
+
+/* Puts a lane's part of an m16n8 tile of sums in its place: rows of the tile of outputs, columns first_row + 0 .. 7 of x. */
+__device__ __forceinline__ void put_sums(float *sums, const float c[4], int32_t tile, int32_t first_row)
+{
+    const int32_t lane = threadIdx.x % 32;
+    float *to = sums + (first_row + lane % 4 * 2) * SUM_STRIDE + tile * TILE_ROWS + lane / 4;
+    to[0] = c[0];
+    to[SUM_STRIDE] = c[1];
+    to[8] = c[2];
+    to[SUM_STRIDE + 8] = c[3];
+}
+
+/* Finishes and stores the block's n_rows rows; 256 threads take part. The loop is short code on purpose: unrolled over all
+ * of a thread's sums, activations were more instructions than the caches for them hold. */
+__device__ __forceinline__ void store_block(const linear_params *p, const float *sums, int32_t n_rows, int32_t first_row,
+                                            int32_t first_tile)
+{
+    const int32_t shift = p->has_glu ? 6 : 7; /* 64 or 128 outputs */
+    const int32_t i_output = threadIdx.x & ((1 << shift) - 1);
+    const int32_t local = i_output / TILE_ROWS << p->has_glu;
+    if (first_tile + local >= p->n_tiles) {
+        return;
+    }
+    const output_place place = place_of_tile(p, first_tile + local);
+    const linear_segment *s = &p->segments[place.i_segment];
+    const int32_t n = place.row + i_output % TILE_ROWS;
+    if (n >= s->n_rows) {
+        return;
+    }
+    const float factor[2] = {*s->factor, p->has_glu ? *p->segments[1].factor : 0.0f};
+    const float bias[2] = {s->bias ? s->bias[n] : 0.0f,
+                           p->has_glu && p->segments[1].bias ? p->segments[1].bias[n] : 0.0f};
+    const float *from = sums + local * TILE_ROWS + i_output % TILE_ROWS;
+    const int32_t step = 256 >> shift;
+#pragma unroll 1
+    for (int32_t r = threadIdx.x >> shift; r < n_rows; r += 4 * step) {
+        float residual[4];
+        float row_factor[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++) { /* loads before stores, which the compiler must keep in order */
+            const int64_t row = first_row + r + j * step;
+            const bool is_in = row < p->n_x_rows;
+            residual[j] = p->residual && is_in ? load_f32(p->residual + row * s->n_rows + n) : 0.0f;
+            row_factor[j] = is_in ? load_f32(p->factors + row) : 0.0f;
+        }
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const int64_t row = first_row + r + j * step;
+            const float *sum = from + (r + j * step) * SUM_STRIDE;
+            float y = sum[0] * (factor[0] * row_factor[j]) + bias[0];
+            y = p->has_glu ? gated(y, sum[TILE_ROWS] * (factor[1] * row_factor[j]) + bias[1], p->act)
+                           : activate(y, p->act) + residual[j];
+            if (row < p->n_x_rows) {
+                s->y[row * s->n_rows + n] = y;
+            }
+        }
+    }
+}
+
 #endif

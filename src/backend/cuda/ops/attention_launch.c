@@ -4,6 +4,7 @@
 #define PREPARE_WARPS  4
 #define WARPS          4
 #define QUERY_ROWS     16
+#define TILE_STAGES    3
 #define MAX_SPLIT_ROWS 64 /* queries of a sequence and kv head, up to which the positions are split over blocks */
 
 static uint32_t ceil_div(int32_t n, int32_t by)
@@ -113,7 +114,10 @@ mx_status mx_cuda_attention(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_dat
     const int32_t i_dim = cache->dim == 64 ? 0 : cache->dim == 128 ? 1 : 2;
     const int32_t n_rows = step->max_seq_tokens * (p->n_heads / spec->n_kv_heads);
     if (n_rows > MAX_SPLIT_ROWS) {
-        const mx_cuda_grid grid = {{(uint32_t)step->n_query_tiles, (uint32_t)p->n_heads, 1}, 32 * WARPS, 0};
+        const uint32_t n_warps = p->n_heads / spec->n_kv_heads % 2 ? WARPS : 2 * WARPS; /* 2: two heads' queries */
+        const mx_cuda_grid grid = {{(uint32_t)step->n_query_tiles, (uint32_t)p->n_heads * WARPS / n_warps, 1},
+                                   32 * n_warps,
+                                   TILE_STAGES * 2 * MX_PAGE_TOKENS * (uint32_t)cache->dim * 2};
         return mx_cuda_launch(cuda, tile_kernels[i_dim], grid, &params, err);
     }
     params.n_row_tiles = (int32_t)ceil_div(n_rows, QUERY_ROWS);

@@ -1,10 +1,11 @@
 /* linear_launch.c - LINEAR and EXPERT_LINEAR: which kernel, and how it is cut into blocks. */
 #include "backend/cuda/cuda_backend.h"
 
-#define MANY_TILES    8
-#define MANY_STAGES   4
-#define MIN_SPLIT     4 /* chunks that a split of the columns has at least */
-#define SHARED_STATIC 1024
+#define MANY_TILES     8
+#define MANY_STAGES    4
+#define MIN_WIDE_SPLIT 4 /* the same in spans, for linear_wide */
+#define MIN_SPLIT      4 /* chunks that a split of the columns has at least */
+#define SHARED_STATIC  1024
 
 static int32_t count_groups(const mx_cuda_packed *packed)
 {
@@ -142,6 +143,38 @@ static mx_status launch_many(mx_cuda *cuda, const mx_cuda_packed *packed, linear
     return mx_cuda_launch(cuda, kernels[packed->kind][i], grid, params, err);
 }
 
+/* Rows of x that a block of linear_wide takes. */
+static int32_t wide_rows(int64_t n_rows)
+{
+    return n_rows <= 16 ? 16 : n_rows <= 64 ? 64 : 128;
+}
+
+static mx_status launch_wide(mx_cuda *cuda, const mx_cuda_packed *packed, linear_params *params, int32_t n_rows_a_block,
+                             mx_error *err)
+{
+    static const int32_t chunk_bytes[TILE_KINDS] = {[TILE_Q4] = 512, [TILE_Q8] = 1024, [TILE_F16] = 2048};
+    const int32_t n_scales = packed->kind == TILE_F16 ? 0 : 64 * count_groups(packed);
+    const int32_t n_blocks_x = (params->n_x_rows + n_rows_a_block - 1) / n_rows_a_block;
+    /* Twice as many tiles a block where that leaves work for all. */
+    const int32_t n_fold =
+        n_rows_a_block == 128 && n_blocks_x * (packed->n_tiles / (2 * WIDE_TILES)) >= cuda->device->n_sms ? 2 : 1;
+    const int32_t n_tiles = n_fold * WIDE_TILES;
+    const int32_t n_bytes = 256 * n_rows_a_block + n_tiles * (2 * chunk_bytes[packed->kind] + n_scales);
+    params->stage_bytes = (n_bytes + 1023) / 1024 * 1024;
+    params->n_stages = MX_MIN((cuda->max_shared_bytes - 2 * SHARED_STATIC) / params->stage_bytes, WIDE_MAX_STAGES);
+    const int32_t n_blocks_y = (packed->n_tiles + n_tiles - 1) / n_tiles;
+    const int32_t n_splits =
+        n_fold > 1
+            ? 1
+            : MX_MAX(1, MX_MIN(cuda->device->n_sms / (n_blocks_x * n_blocks_y), params->n_spans / MIN_WIDE_SPLIT));
+    const int32_t i_rows = n_rows_a_block == 16 ? 0 : n_rows_a_block == 64 ? 1 : 1 + n_fold;
+    const mx_cuda_grid grid = {{(uint32_t)n_blocks_x, (uint32_t)n_blocks_y, (uint32_t)n_splits},
+                               WIDE_THREADS,
+                               (uint32_t)(params->n_stages * params->stage_bytes + 1024)};
+    return mx_cuda_launch(cuda, (mx_cuda_kernel)(MX_CUDA_linear_wide_q4_16 + packed->kind * 4 + i_rows), grid, params,
+                          err);
+}
+
 /* x once for all packed matrices of the operation: they have the same columns. */
 static mx_status launch_input(mx_cuda *cuda, const mx_norm_params *norm, const linear_params *linear, mx_error *err)
 {
@@ -158,6 +191,7 @@ static mx_status launch_input(mx_cuda *cuda, const mx_norm_params *norm, const l
         .eps = linear->eps,
         .weight_offset = linear->weight_offset,
         .is_centered = is_centered,
+        .n_rows_padded = linear->n_rows_padded,
     };
     return mx_cuda_launch(cuda, MX_CUDA_linear_input, (mx_cuda_grid){{(uint32_t)linear->n_x_rows, 1, 1}, 256, 0},
                           &params, err);
@@ -181,18 +215,28 @@ mx_status mx_cuda_linear(mx_cuda *cuda, const mx_op *op, const mx_cuda_op_data *
     }
     const mx_norm_params *norm = &op->u.linear.norm;
     const bool is_few = n_rows <= FEW_ROWS && fits_few(cuda, data, n_rows);
+    const int32_t n_wide_rows = !is_few && cuda->has_wide ? wide_rows(n_rows) : 0;
     for (int32_t i = 0; i < data->n_packed; i++) {
-        linear_params params = params_of(cuda, op, &data->packed[i]);
+        const mx_cuda_packed *packed = &data->packed[i];
+        linear_params params = params_of(cuda, op, packed);
+        if (n_wide_rows) {
+            params.n_rows_padded = (int32_t)(n_rows + n_wide_rows - 1) / n_wide_rows * n_wide_rows;
+        }
         if (!is_few && i == 0) {
             MX_TRY(launch_input(cuda, norm, &params, err));
         }
         params.is_staged = is_few && (n_rows > 1 || params.is_centered);
-        params.staged_bytes = (int32_t)mx_cuda_staged_bytes(&data->packed[i], n_rows);
-        if (params.is_staged && (i == 0 || few_kernel(&data->packed[i]) != few_kernel(&data->packed[i - 1]))) {
-            MX_TRY(launch_stage(cuda, &data->packed[i], &params, err));
+        params.staged_bytes = (int32_t)mx_cuda_staged_bytes(packed, n_rows);
+        if (params.is_staged && (i == 0 || few_kernel(packed) != few_kernel(&data->packed[i - 1]))) {
+            MX_TRY(launch_stage(cuda, packed, &params, err));
         }
-        MX_TRY(is_few ? launch_few(cuda, &data->packed[i], &params, 1, err)
-                      : launch_many(cuda, &data->packed[i], &params, err));
+        if (is_few) {
+            MX_TRY(launch_few(cuda, packed, &params, 1, err));
+        } else if (n_wide_rows) {
+            MX_TRY(launch_wide(cuda, packed, &params, n_wide_rows, err));
+        } else {
+            MX_TRY(launch_many(cuda, packed, &params, err));
+        }
     }
     return MX_OK;
 }
