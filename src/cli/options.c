@@ -29,8 +29,9 @@ enum {
 #include "cli/commands.def"
 #undef MX_COMMAND
     ON_WRITING = ON_RUN | ON_GENERATE,
+    ON_RUNNING = ON_WRITING | ON_BENCH,
     ON_TEXT = ON_WRITING | ON_TOKENIZE,
-    ON_MODEL = ON_RUN | ON_GENERATE | ON_TOKENIZE | ON_DETOKENIZE | ON_INSPECT | ON_FUSE,
+    ON_MODEL = ON_RUN | ON_BENCH | ON_GENERATE | ON_TOKENIZE | ON_DETOKENIZE | ON_INSPECT | ON_FUSE,
     ON_ALL = -1,
 };
 
@@ -396,4 +397,31 @@ mx_status mx_cli_print_help(const mx_cli_command *command, mx_buf *out, mx_error
         }
     }
     return MX_OK;
+}
+
+/* ---- for the manual and the shells ---- */
+
+int32_t mx_cli_n_commands(void)
+{
+    return (int32_t)MX_COUNTOF(commands);
+}
+
+const mx_cli_command *mx_cli_command_at(int32_t i)
+{
+    return &commands[i];
+}
+
+bool mx_cli_option_at(const mx_cli_command *command, int32_t i, mx_cli_option_info *out)
+{
+    for (size_t k = 0; k < MX_COUNTOF(options); k++) {
+        if ((options[k].commands & command_bit(command)) && i-- == 0) {
+            *out = (mx_cli_option_info){.name = options[k].names[0],
+                                        .letter = options[k].letter,
+                                        .arg = options[k].arg,
+                                        .env = options[k].env,
+                                        .help = options[k].help};
+            return true;
+        }
+    }
+    return false;
 }

@@ -88,6 +88,9 @@ typedef struct mx_cli_options {
     const char *progress;
     mx_cli_int q_bits;
     mx_cli_int q_group_size;
+    mx_cli_int n_rounds;
+    mx_cli_int bench_prompt;
+    mx_cli_int bench_answer;
     const char *q_mode;
     const char *q_recipe;
     bool offline;
@@ -140,5 +143,20 @@ mx_status mx_cli_unknown_command(const char *name, mx_error *err);
 
 /* The help text: of one command, or of the program where command is NULL. */
 mx_status mx_cli_print_help(const mx_cli_command *command, mx_buf *out, mx_error *err) MX_NODISCARD;
+
+/* What the tables hold, for the manual page and the completions of shells. */
+typedef struct mx_cli_option_info {
+    const char *name; /* without dashes */
+    char letter;      /* 0: none */
+    const char *arg;  /* NULL: a flag */
+    const char *env;  /* NULL: none */
+    const char *help;
+} mx_cli_option_info;
+
+int32_t mx_cli_n_commands(void);
+const mx_cli_command *mx_cli_command_at(int32_t i);
+
+/* The i-th option of a command; false past the last. */
+bool mx_cli_option_at(const mx_cli_command *command, int32_t i, mx_cli_option_info *out);
 
 #endif

@@ -9,6 +9,7 @@ The models are made here (tiny_model.py). What a system or an emulator cannot do
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import struct
@@ -105,6 +106,26 @@ def help_is_printed_for_the_program_and_each_command(cli):
     for option in ("--temp", "--top-k", "--top-p", "--min-p", "--seed", "--repeat-penalty", "--stop", "--system",
                    "--threads", "--ctx-size", "--no-chat-template", "--file"):
         check(option in cli("generate", "--help").out, option)
+
+
+def manual_and_completions_name_every_command(cli):
+    page = check_fine(cli("manual")).out
+    scripts = [check_fine(cli("completion", shell)).out for shell in ("bash", "zsh", "fish")]
+    for command in re.findall(r"^  (\w+) ", check_fine(cli("--help")).out, flags=re.M):
+        check(f"\n.SH mlxcel {command}" in page and all(command in s for s in scripts), command)
+    for option in ("top-k", "retries", "q-recipe"):
+        check(option.replace("-", "\\-") in page and all(option in s for s in scripts), option)
+    if shutil.which("bash") and os.name == "posix":
+        subprocess.run(["bash", "-n"], input=scripts[0].encode(), check=True)
+    check_failure(cli("completion", "tcsh"), 2, "bash, zsh and fish")
+
+
+def bench_prints_speeds(cli):
+    rows = json.loads(check_fine(cli("bench", cli.path(cli.model), "--json", "--rounds", 1, "--prompt-tokens", 40,
+                                     "--answer-tokens", 4)).out)
+    check([r["prompt_tokens"] for r in rows] == [1, 32, 40] and all(r["answer_per_second"] > 0 for r in rows), rows)
+    check("tokens/s" in check_fine(cli("bench", "-m", cli.path(cli.model), "--rounds", 1, "--prompt-tokens", 2)).out)
+    check_failure(cli("bench", cli.path(cli.model), "--prompt-tokens", 5000), 2, "5065", str(tiny_model.N_CTX))
 
 
 def usage_mistakes_exit_with_2_and_a_hint(cli):
