@@ -111,7 +111,7 @@ def help_is_printed_for_the_program_and_each_command(cli):
 def manual_and_completions_name_every_command(cli):
     page = check_fine(cli("manual")).out
     scripts = [check_fine(cli("completion", shell)).out for shell in ("bash", "zsh", "fish")]
-    for command in re.findall(r"^  (\w+) ", check_fine(cli("--help")).out, flags=re.M):
+    for command in re.findall(r"^  (\w+)  +", check_fine(cli("--help")).out, flags=re.M):
         check(f"\n.SH mlxcel {command}" in page and all(command in s for s in scripts), command)
     for option in ("top-k", "retries", "q-recipe"):
         check(option.replace("-", "\\-") in page and all(option in s for s in scripts), option)
