@@ -83,7 +83,8 @@ static mx_status lfm2_read(yyjson_val *obj, mx_arena *arena, mx_model_config *c,
     if (!own->adjusts_d_ff) {
         return MX_OK;
     }
-    const double scaled = own->d_ff_factor * (double)(2 * c->d_ff / 3);
+    const int64_t two_thirds = 2 * c->d_ff / 3; /* of a whole number of columns, rounded down */
+    const double scaled = own->d_ff_factor * (double)two_thirds;
     if (!(scaled >= 1 && scaled <= (double)(1 << 24))) {
         return mx_fail(err, MX_FORMAT, "\"block_ffn_dim_multiplier\" makes the MLP %g columns wide", scaled);
     }
