@@ -108,10 +108,14 @@ done:
 mx_status mx_checkpoint_import(mx_checkpoint *checkpoint, const mx_quant_config *config, mx_error *err)
 {
     mx_tensors translated = {0};
-    if (config->foreign == MX_FOREIGN_NONE) {
+    mx_quant_config found = *config; /* its lists stay the caller's */
+    if (found.foreign == MX_FOREIGN_NONE && mx_foreign_has_ternary(checkpoint)) {
+        found.foreign = MX_FOREIGN_BITNET;
+    }
+    if (found.foreign == MX_FOREIGN_NONE) {
         return MX_OK;
     }
-    MX_TRY(mx_foreign_translate(checkpoint, config, &checkpoint->arena, &checkpoint->made, &translated, err));
+    MX_TRY(mx_foreign_translate(checkpoint, &found, &checkpoint->arena, &checkpoint->made, &translated, err));
     mx_strmap_deinit(&checkpoint->by_name);
     checkpoint->tensors = translated.items;
     checkpoint->n_tensors = translated.n;

@@ -317,6 +317,15 @@ typedef struct ternary_weight {
     int32_t group; /* of MLX's format */
 } ternary_weight;
 
+/* The group of the configuration where it divides the columns: it is what a reader of the format tries first. */
+static int32_t pick_group(int32_t wanted, int64_t n_cols)
+{
+    if (wanted >= 32 && n_cols % wanted == 0) {
+        return wanted;
+    }
+    return n_cols % 128 == 0 ? 128 : n_cols % 64 == 0 ? 64 : 32;
+}
+
 static mx_status read_ternary(const translation *tr, mx_str path, ternary_weight *w, mx_error *err)
 {
     const mx_tensor *t = find_part(tr->checkpoint, path, ".weight");
@@ -328,10 +337,24 @@ static mx_status read_ternary(const translation *tr, mx_str path, ternary_weight
         return fail_part(err, scale, "one float");
     }
     *w = (ternary_weight){.values = t, .n_rows = 4 * t->shape[0], .n_cols = t->shape[1]};
-    w->group = w->n_cols % 128 == 0 ? 128 : w->n_cols % 64 == 0 ? 64 : 32;
+    w->group = pick_group(tr->config->global.group_size, w->n_cols);
     mx_dtype_to_f32(&w->scale, scale->data, scale->dtype, 1);
     w->scale = tr->config->foreign == MX_FOREIGN_BITNET_DIV ? 1.0f / w->scale : w->scale;
     return MX_OK;
+}
+
+bool mx_foreign_has_ternary(const mx_checkpoint *checkpoint)
+{
+    for (size_t i = 0; i < mx_checkpoint_n_tensors(checkpoint); i++) {
+        const mx_tensor *t = mx_checkpoint_at(checkpoint, i);
+        const mx_str suffix = MX_STR(".weight_scale");
+        if (mx_str_ends_with(t->name, suffix)) {
+            const mx_tensor *values =
+                find_part(checkpoint, mx_str_slice(t->name, 0, t->name.len - suffix.len), ".weight");
+            return values && values->dtype == MX_DTYPE_U8 && values->n_dims == 2;
+        }
+    }
+    return false;
 }
 
 static size_t ternary_bytes(const ternary_weight *w)

@@ -15,10 +15,15 @@
 #ifndef MX_WEIGHTS_FOREIGN_H
 #define MX_WEIGHTS_FOREIGN_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "platform/memory.h"
 #include "weights/checkpoint.h"
 #include "weights/quant.h"
+
+/* Whether there are BitNet's packed weights, which MLX's conversions of BitNet keep without saying so. */
+bool mx_foreign_has_ternary(const mx_checkpoint *checkpoint);
 
 /* The table of a checkpoint's tensors after translation: foreign tensors are replaced by `<path>.weight`, `.scales`,
  * and `.biases` or `.global_scale`; others stay.

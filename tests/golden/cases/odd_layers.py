@@ -52,7 +52,7 @@ def pack_ternary(divides):
     def finish(stored):
         out = {}
         for name, (a, dtype) in stored.items():
-            if "layers" not in name or a.ndim != 2:
+            if "layers" not in name or a.ndim != 2 or dtype == "U32":
                 out[name] = (a, dtype)
                 continue
             scale = np.abs(a).max()
@@ -109,6 +109,10 @@ CASES = {
     "bitnet-ternary": dict(config={**BITNET, "hidden_size": 64, "intermediate_size": 96, "vocab_size": 64}, runs=[40],
                            weights=ternary(as_published(1.3, embed=0.5)), dtype="BF16", finish=pack_ternary(False),
                            wrap=bitnet_config("autobitlinear")),
+    "bitnet-mlx": dict(config={**BITNET, "hidden_size": 64, "intermediate_size": 96, "vocab_size": 64,
+                               "quantization": {"group_size": 64, "bits": 4}}, runs=[30],
+                       weights=ternary(as_published(1.3, embed=0.5)), dtype="BF16", finish=pack_ternary(False),
+                       quant=lambda path: {"group_size": 64, "bits": 4} if "embed" in path else None),
     "bitnet-divided": dict(config={**BITNET, "hidden_size": 128, "intermediate_size": 64, "vocab_size": 64}, runs=[30],
                            weights=ternary(as_published(1.3, embed=0.5)), dtype="BF16", finish=pack_ternary(True),
                            wrap=bitnet_config("bitlinear")),
