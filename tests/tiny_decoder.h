@@ -155,6 +155,11 @@ static inline void tiny_add_all(tiny_decoder *tiny)
         {"mix.decay", 1, 1, 2},
         {"mix.out_proj", 1, TINY_MODEL, 16},
         {"mix.scan_proj", 1, TINY_MODEL, 8},
+        {"mix.lru.input_gate_weight", 1, 8, 4},
+        {"mix.lru.input_gate_bias", 1, 1, 8},
+        {"mix.lru.recurrent_gate_weight", 1, 8, 4},
+        {"mix.lru.recurrent_gate_bias", 1, 1, 8},
+        {"mix.lru.recurrent_param", 1, 1, 8},
         {"rare.scores", 1, 4, TINY_MODEL},
         {"rare.scale", 1, 1, TINY_MODEL},
         {"rare.up_proj", 1, TINY_FF, TINY_MODEL},
@@ -188,7 +193,7 @@ static inline void tiny_add_all(tiny_decoder *tiny)
     }
 }
 
-/* A delta rule and a state space over one convolution, added to each other. */
+/* A delta rule, and a state space before a linear recurrent unit, over one convolution. */
 static inline mx_value tiny_recurrence(mx_builder *b, mx_value x)
 {
     const mx_value in = mx_linear(b, x, "mix.in_proj", 54, false);
@@ -230,7 +235,7 @@ static inline mx_value tiny_recurrence(mx_builder *b, mx_value x)
     const mx_value y = mx_delta_rule(b, &(mx_delta_inputs){c, c, c, gate, in}, delta, "mix.delta");
     const mx_value z = mx_ssm_scan(b, &(mx_ssm_inputs){c, in, c, c}, ssm, "mix.scan");
     return mx_add(b, mx_linear(b, y, "mix.out_proj", TINY_MODEL, false),
-                  mx_linear(b, z, "mix.scan_proj", TINY_MODEL, false));
+                  mx_linear(b, mx_rg_lru(b, z, "mix.lru", 2), "mix.scan_proj", TINY_MODEL, false));
 }
 
 /* Heads of queries and keys have TINY_HEAD_DIM columns that do not rotate, and as many that do. */

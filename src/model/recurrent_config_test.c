@@ -107,6 +107,13 @@ static const published all[] = {
      ":null,\"rope_theta\":10000.0,\"routed_scaling_factor\":2.446,\"tie_word_embeddings\":false"
      ",\"topk_group\":1,\"use_grouped_topk\":true,\"v_head_dim\":128,\"vocab_size\":163840}",
      "kimi_linear", 27, 2304, 9216, 163840, 576, "rRRARRRARRRARRRARRRARRRARRA"},
+    {"{\"model_type\":\"recurrent_gemma\",\"attention_window_size\":2048,\"block_types\":[\"recurre"
+     "nt\",\"recurrent\",\"attention\"],\"conv1d_width\":4,\"head_dim\":256,\"hidden_activation\":\"ge"
+     "lu_pytorch_tanh\",\"hidden_size\":2560,\"intermediate_size\":15360,\"logits_soft_cap\":30.0"
+     ",\"lru_width\":2560,\"num_attention_heads\":10,\"num_hidden_layers\":26,\"num_key_value_hea"
+     "ds\":1,\"partial_rotary_factor\":0.5,\"rms_norm_eps\":1e-06,\"rope_theta\":10000.0,\"vocab_s"
+     "ize\":256000}",
+     "recurrent_gemma", 26, 2560, 7680, 256000, 256, "rrarrarra"},
     {"{\"model_type\":\"jamba\",\"attn_layer_offset\":4,\"attn_layer_period\":8,\"expert_layer_offs"
      "et\":1,\"expert_layer_period\":2,\"hidden_size\":4096,\"intermediate_size\":14336,\"mamba_d_"
      "state\":16,\"mamba_dt_rank\":256,\"num_attention_heads\":32,\"num_experts\":16,\"num_experts"

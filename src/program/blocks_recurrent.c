@@ -106,3 +106,22 @@ mx_value mx_delta_rule(mx_builder *b, const mx_delta_inputs *in, mx_delta_params
     op.u.delta = params;
     return emit(b, &op, (int64_t)params.n_v_heads * params.v_dim, name);
 }
+
+mx_value mx_rg_lru(mx_builder *b, mx_value x, const char *path, int32_t n_heads)
+{
+    const int64_t n = mx_builder_view_value(b, x)->n_cols;
+    const int64_t width = n / n_heads;
+    mx_op op = mx_builder_op(b, MX_OP_RG_LRU);
+    op.in[0] = x;
+    op.u.lru = (mx_lru_params){
+        .i_state = add_state(b, n_heads, width),
+        .n_heads = n_heads,
+        .width = (int32_t)width,
+        .input_weight = mx_builder_numbers(b, path, ".input_gate_weight", n, width),
+        .input_bias = mx_builder_numbers(b, path, ".input_gate_bias", 1, n),
+        .recurrent_weight = mx_builder_numbers(b, path, ".recurrent_gate_weight", n, width),
+        .recurrent_bias = mx_builder_numbers(b, path, ".recurrent_gate_bias", 1, n),
+        .decay = mx_builder_numbers(b, path, ".recurrent_param", 1, n),
+    };
+    return emit(b, &op, n, path);
+}

@@ -279,6 +279,10 @@ typedef struct mx_delta_inputs {
     mx_value q, k, v, gate, beta;
 } mx_delta_inputs;
 
+/* The gated linear unit of Griffin at `path`, [T, n_cols of x]: input_gate_weight and _bias, recurrent_gate_weight and
+ * _bias, recurrent_param. */
+mx_value mx_rg_lru(mx_builder *b, mx_value x, const char *path, int32_t n_heads);
+
 /* The gated delta rule, [T, n_v_heads * v_dim]; the same. */
 mx_value mx_delta_rule(mx_builder *b, const mx_delta_inputs *in, mx_delta_params params, const char *name);
 

@@ -454,6 +454,7 @@ static const op_check checks[MX_OP_COUNT] = {
     [MX_OP_CAUSAL_CONV] = mx_check_conv,
     [MX_OP_SSM_SCAN] = mx_check_ssm,
     [MX_OP_DELTA_RULE] = mx_check_delta,
+    [MX_OP_RG_LRU] = mx_check_lru,
 };
 
 /* How many inputs an operation of this kind cannot do without. */

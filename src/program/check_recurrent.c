@@ -126,3 +126,24 @@ const char *mx_check_delta(const mx_program *p, const mx_op *op)
     }
     return is_state(p, d->i_state, d->n_v_heads, (int64_t)d->k_dim * d->v_dim) ? NULL : "the state does not fit";
 }
+
+const char *mx_check_lru(const mx_program *p, const mx_op *op)
+{
+    const mx_lru_params *l = &op->u.lru;
+    if (l->n_heads < 1 || l->width < 1) {
+        return "there are no heads";
+    }
+    const int64_t n = (int64_t)l->n_heads * l->width;
+    if (!is_whole(p, op->in[0], n) || !is_whole(p, op->out[0], n)) {
+        return "the input or the output does not fit the heads";
+    }
+    if (!has_numbers(p, l->input_weight, n * l->width, false) ||
+        !has_numbers(p, l->recurrent_weight, n * l->width, false)) {
+        return "the weights of a gate do not fit the heads";
+    }
+    if (!has_numbers(p, l->input_bias, n, false) || !has_numbers(p, l->recurrent_bias, n, false) ||
+        !has_numbers(p, l->decay, n, false)) {
+        return "a vector does not fit the heads";
+    }
+    return is_state(p, l->i_state, l->n_heads, l->width) ? NULL : "the state does not fit";
+}

@@ -9,5 +9,6 @@ const char *mx_check_slice(const mx_program *p, const mx_op *op);
 const char *mx_check_conv(const mx_program *p, const mx_op *op);
 const char *mx_check_ssm(const mx_program *p, const mx_op *op);
 const char *mx_check_delta(const mx_program *p, const mx_op *op);
+const char *mx_check_lru(const mx_program *p, const mx_op *op);
 
 #endif

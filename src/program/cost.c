@@ -88,6 +88,10 @@ mx_cost mx_cost_of(const mx_program *p, const mx_op *op, const mx_cost_step *ste
         add_state(p, op->u.ssm.i_state, 5, step, &cost); /* decay, outer product, read-out */
     } else if (op->kind == MX_OP_DELTA_RULE) {
         add_state(p, op->u.delta.i_state, 7, step, &cost); /* decay, prediction, outer product, read-out */
+    } else if (op->kind == MX_OP_RG_LRU) {
+        add_state(p, op->u.lru.i_state, 4 * op->u.lru.width, step, &cost); /* two products by head */
+        cost.weight_bytes += mx_weight_bytes(&p->weights[op->u.lru.input_weight]);
+        cost.weight_bytes += mx_weight_bytes(&p->weights[op->u.lru.recurrent_weight]);
     }
     return cost;
 }

@@ -151,6 +151,9 @@ static mx_status put_params(const mx_program *p, const mx_op *op, mx_buf *out, m
     case MX_OP_SSM_SCAN:
         return mx_buf_printf(out, err, " state %d, %d heads of %d x %d", op->u.ssm.i_state, op->u.ssm.n_heads,
                              op->u.ssm.head_dim, op->u.ssm.d_state);
+    case MX_OP_RG_LRU:
+        return mx_buf_printf(out, err, " state %d, %d heads of %d", op->u.lru.i_state, op->u.lru.n_heads,
+                             op->u.lru.width);
     case MX_OP_DELTA_RULE:
         return mx_buf_printf(out, err, " state %d, %d heads of %d x %d, a gate a %s", op->u.delta.i_state,
                              op->u.delta.n_v_heads, op->u.delta.k_dim, op->u.delta.v_dim,

@@ -213,7 +213,7 @@ typedef struct mx_peer_params {
  *   EXPERT_COMBINE {x [T * top_k, n_cols], weights [T, top_k]} -> {y [T, n_cols]}
  *   ALLREDUCE {x, residual or MX_NO_VALUE} -> {y}   ALLGATHER {x [R, part of the columns]} -> {y [R, n_cols]}
  *   SEND {x}   RECV {} -> {y}
- *   CAUSAL_CONV, SSM_SCAN, DELTA_RULE: recurrent_ops.h */
+ *   CAUSAL_CONV, SSM_SCAN, DELTA_RULE, RG_LRU: recurrent_ops.h */
 typedef struct mx_op {
     mx_op_kind kind;
     int32_t i_layer;             /* -1 outside the layers */
@@ -240,6 +240,7 @@ typedef struct mx_op {
         mx_conv_params conv;
         mx_ssm_params ssm;
         mx_delta_params delta;
+        mx_lru_params lru;
     } u;
 } mx_op;
 

@@ -89,4 +89,22 @@ typedef struct mx_delta_params {
     float q_scale;
 } mx_delta_params;
 
+/* The real-gated linear recurrent unit of Griffin: in = {x [T, n_heads * width]}; gates are products within a head.
+ *
+ *   i[t,j] = 1 / (1 + exp(-(sum_k x[t,k] * input_weight[h,k,j] + input_bias[h,j]))), r the same by recurrent_*
+ *   l[t,j] = -8 * r[t,j] * softplus(decay[h,j])
+ *   y[t,j] = exp(l) * y[t-1,j] + sqrt(1 - exp(2 l)) * i[t,j] * x[t,j];  at position 0: i[t,j] * x[t,j]
+ *
+ * The state is y of the last token: [n_heads, width]. Source: De et al., "Griffin", arXiv 2402.19427. */
+typedef struct mx_lru_params {
+    int32_t i_state;
+    int32_t n_heads;
+    int32_t width;
+    int32_t input_weight; /* [n_heads * width, width] */
+    int32_t input_bias;   /* [n_heads * width] here and below */
+    int32_t recurrent_weight;
+    int32_t recurrent_bias;
+    int32_t decay;
+} mx_lru_params;
+
 #endif

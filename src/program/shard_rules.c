@@ -546,6 +546,11 @@ static int32_t *state_of_delta(mx_op *op)
     return &op->u.delta.i_state;
 }
 
+static int32_t *state_of_lru(mx_op *op)
+{
+    return &op->u.lru.i_state;
+}
+
 /* Tables of embeddings are read a row at a time and scores of experts are few: all ranks have them whole. Experts are
  * divided inside, so that all ranks have the same work whichever are chosen. Recurrent layers are not divided: each
  * rank computes all of them, and has all of their states. Of attention over latents only the heads are divided: every
@@ -583,6 +588,7 @@ const mx_shard_rule mx_shard_rules[MX_OP_COUNT] = {
     [MX_OP_CAUSAL_CONV] = {.divide = divide_whole, .state = state_of_conv},
     [MX_OP_SSM_SCAN] = {.divide = divide_whole, .state = state_of_ssm},
     [MX_OP_DELTA_RULE] = {.divide = divide_whole, .state = state_of_delta},
+    [MX_OP_RG_LRU] = {.divide = divide_whole, .state = state_of_lru},
     [MX_OP_ALLREDUCE] = {.divide = divide_whole}, /* both for a pipeline of ranks: no program is divided twice */
     [MX_OP_ALLGATHER] = {.divide = divide_whole},
 };

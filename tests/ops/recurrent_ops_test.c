@@ -31,7 +31,7 @@ struct fixture {
     mx_op *op;
     const float *tables[5]; /* of the inputs [RIG_N_VOCAB, widths[i]] */
     int64_t widths[5];
-    const float *vectors[3];
+    const float *vectors[5];
     int64_t n_out;
 };
 
@@ -302,6 +302,44 @@ static void true_delta(const fixture *f, const int32_t *tokens, int32_t n_tokens
     }
 }
 
+/* RG_LRU ----------------------------------------------------------------------------------------------------------- */
+
+static void build_lru(fixture *f)
+{
+    const mx_value x = input(f, 0, 3 * 17);
+    add_op(f, MX_OP_RG_LRU, &x, 1, 51);
+    f->op->u.lru = (mx_lru_params){.n_heads = 3,
+                                   .width = 17,
+                                   .input_weight = matrix(f, 51, 17, &f->vectors[0]),
+                                   .input_bias = rig_random_vector(&f->r, 51, &f->vectors[1]),
+                                   .recurrent_weight = matrix(f, 51, 17, &f->vectors[2]),
+                                   .recurrent_bias = rig_random_vector(&f->r, 51, &f->vectors[3]),
+                                   .decay = rig_random_vector(&f->r, 51, &f->vectors[4])};
+    add_state(f, 3, 17);
+}
+
+static double true_gate(const fixture *f, int32_t token, int32_t j, const float *w, const float *bias)
+{
+    double sum = (double)bias[j];
+    for (int32_t k = 0; k < 17; k++) {
+        sum += (double)f->tables[0][token * 51 + j / 17 * 17 + k] * (double)w[(j / 17 * 17 + k) * 17 + j % 17];
+    }
+    return 1.0 / (1.0 + exp(-sum));
+}
+
+static void true_lru(const fixture *f, const int32_t *tokens, int32_t n_tokens, double *y)
+{
+    for (int32_t t = 0; t < n_tokens; t++) {
+        for (int32_t j = 0; j < 51; j++) {
+            const double in = true_gate(f, tokens[t], j, f->vectors[0], f->vectors[1]);
+            const double log =
+                -8.0 * true_gate(f, tokens[t], j, f->vectors[2], f->vectors[3]) * softplus((double)f->vectors[4][j]);
+            const double x = in * (double)f->tables[0][tokens[t] * 51 + j];
+            y[t * 51 + j] = t == 0 ? x : exp(log) * y[(t - 1) * 51 + j] + sqrt(1.0 - exp(2.0 * log)) * x;
+        }
+    }
+}
+
 static const op_case op_cases[] = {
     {"SLICE in groups", build_slice, true_slice},
     {"CAUSAL_CONV with bias and SiLU", build_conv, true_conv},
@@ -310,6 +348,7 @@ static const op_case op_cases[] = {
     {"SSM_SCAN of Mamba 1", build_mamba1, true_ssm},
     {"DELTA_RULE, a gate a head", build_delta, true_delta},
     {"DELTA_RULE, a gate a channel", build_channel_delta, true_delta},
+    {"RG_LRU", build_lru, true_lru},
 };
 
 static void check_step(const fixture *f, const op_case *c, const mx_executor_options *o, const char *what)

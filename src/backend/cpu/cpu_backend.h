@@ -106,6 +106,7 @@ void mx_cpu_slice(const mx_cpu_task *task);
 void mx_cpu_causal_conv(const mx_cpu_task *task);
 void mx_cpu_ssm_scan(const mx_cpu_task *task);
 void mx_cpu_delta_rule(const mx_cpu_task *task);
+void mx_cpu_rg_lru(const mx_cpu_task *task);
 void mx_cpu_head_linear(const mx_cpu_task *task);
 void mx_cpu_head_columns(const mx_cpu_task *task);
 
@@ -122,6 +123,7 @@ mx_cpu_need mx_cpu_route_need(const mx_cpu *cpu, const mx_op *op);
 mx_cpu_need mx_cpu_expert_linear_need(const mx_cpu *cpu, const mx_op *op);
 mx_cpu_need mx_cpu_ssm_scan_need(const mx_cpu *cpu, const mx_op *op);
 mx_cpu_need mx_cpu_delta_rule_need(const mx_cpu *cpu, const mx_op *op);
+mx_cpu_need mx_cpu_rg_lru_need(const mx_cpu *cpu, const mx_op *op);
 mx_cpu_need mx_cpu_head_linear_need(const mx_cpu *cpu, const mx_op *op);
 
 /* Rows of a value in this step, its place, and its description. */

@@ -142,6 +142,10 @@ static void visit_recurrent(const mx_op *op, void (*visit)(void *arg, int32_t we
         visit_some((const int32_t[]){op->u.ssm.a_log, op->u.ssm.skip, op->u.ssm.dt_bias}, 3, visit, arg);
     } else if (op->kind == MX_OP_DELTA_RULE) {
         visit_some((const int32_t[]){op->u.delta.a_log, op->u.delta.dt_bias}, 2, visit, arg);
+    } else if (op->kind == MX_OP_RG_LRU) {
+        const mx_lru_params *l = &op->u.lru;
+        visit_some((const int32_t[]){l->input_weight, l->input_bias, l->recurrent_weight, l->recurrent_bias, l->decay},
+                   5, visit, arg);
     }
 }
 

@@ -10,9 +10,11 @@
 void mx_cpu_chunked_conv(const mx_cpu_task *task);
 void mx_cpu_chunked_ssm(const mx_cpu_task *task);
 void mx_cpu_chunked_delta(const mx_cpu_task *task);
+void mx_cpu_chunked_lru(const mx_cpu_task *task);
 
 mx_cpu_need mx_cpu_chunked_ssm_need(const mx_cpu *cpu, const mx_op *op);
 mx_cpu_need mx_cpu_chunked_delta_need(const mx_cpu *cpu, const mx_op *op);
+mx_cpu_need mx_cpu_chunked_lru_need(const mx_cpu *cpu, const mx_op *op);
 
 /* Columns of an input that one head reads: row t is at[t * stride]. */
 typedef struct mx_head_view {

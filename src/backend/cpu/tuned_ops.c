@@ -12,4 +12,5 @@ const mx_cpu_op mx_cpu_tuned_ops[MX_OP_COUNT] = {
     [MX_OP_CAUSAL_CONV] = {mx_cpu_chunked_conv, NULL},
     [MX_OP_SSM_SCAN] = {mx_cpu_chunked_ssm, mx_cpu_chunked_ssm_need},
     [MX_OP_DELTA_RULE] = {mx_cpu_chunked_delta, mx_cpu_chunked_delta_need},
+    [MX_OP_RG_LRU] = {mx_cpu_chunked_lru, mx_cpu_chunked_lru_need},
 };

@@ -38,4 +38,5 @@ const mx_cpu_op mx_cpu_reference_ops[MX_OP_COUNT] = {
     [MX_OP_CAUSAL_CONV] = {mx_cpu_causal_conv, NULL},
     [MX_OP_SSM_SCAN] = {mx_cpu_ssm_scan, mx_cpu_ssm_scan_need},
     [MX_OP_DELTA_RULE] = {mx_cpu_delta_rule, mx_cpu_delta_rule_need},
+    [MX_OP_RG_LRU] = {mx_cpu_rg_lru, mx_cpu_rg_lru_need},
 };
