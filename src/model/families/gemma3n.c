@@ -100,14 +100,12 @@ static mx_status read_cutoffs(yyjson_val *obj, const mx_model_config *c, double 
 
 static mx_status gemma3n_read(yyjson_val *obj, mx_arena *arena, mx_model_config *c, mx_error *err)
 {
-    gemma3n_config *own = mx_arena_new(arena, gemma3n_config);
+    gemma3n_config *own = c->own;
     double *cutoffs = mx_arena_array(arena, double, c->n_layers);
-    if (!own || !cutoffs) {
-        return mx_fail(err, MX_NO_MEMORY, "out of memory: a configuration");
+    if (!cutoffs) {
+        return mx_fail(err, MX_NO_MEMORY, "out of memory: a model of %d layers", c->n_layers);
     }
-    *own = *(const gemma3n_config *)c->own;
     own->cutoffs = cutoffs;
-    c->own = own;
     if (own->i_active >= own->n_streams) {
         return mx_fail(err, MX_FORMAT, "\"altup_active_idx\" is %d, but there are %d streams", own->i_active,
                        own->n_streams);

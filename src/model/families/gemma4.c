@@ -70,9 +70,35 @@ static const mx_model_config gemma4_defaults = {
     .n_eos_ids = 1,
 };
 
+/* "per_layer_config": {"5": {"head_dim": 512}, ...}, as newer files say what is special about layers that see
+ * everything: the same of each. */
+static mx_status read_wide_layers(yyjson_val *obj, gemma4_config *own, mx_error *err)
+{
+    yyjson_val *by_layer = NULL;
+    MX_TRY(mx_json_get_obj(obj, "per_layer_config", &by_layer, err));
+    yyjson_obj_iter it = yyjson_obj_iter_with(by_layer);
+    bool is_first = true;
+    for (yyjson_val *key = yyjson_obj_iter_next(&it); key; key = yyjson_obj_iter_next(&it)) {
+        yyjson_val *layer = yyjson_obj_iter_get_val(key);
+        int64_t head_dim = own->wide_head_dim;
+        int64_t n_kv_heads = own->n_wide_kv_heads;
+        MX_TRY(mx_json_get_i64(layer, "head_dim", 2, MX_MAX_HEAD_DIM, &head_dim, err));
+        MX_TRY(mx_json_get_i64(layer, "num_key_value_heads", 1, 4096, &n_kv_heads, err));
+        if (!is_first && (head_dim != own->wide_head_dim || n_kv_heads != own->n_wide_kv_heads)) {
+            return mx_fail(err, MX_UNSUPPORTED,
+                           "\"per_layer_config\": layers of more than two kinds are not supported");
+        }
+        own->wide_head_dim = (int32_t)head_dim;
+        own->n_wide_kv_heads = (int32_t)n_kv_heads;
+        is_first = false;
+    }
+    return MX_OK;
+}
+
 static mx_status gemma4_read(yyjson_val *obj, mx_arena *arena, mx_model_config *c, mx_error *err)
 {
-    const gemma4_config *own = c->own;
+    gemma4_config *own = c->own;
+    MX_TRY(read_wide_layers(obj, own, err));
     (void)arena;
     if (own->has_experts && (c->n_experts < 1 || c->top_k < 1 || c->d_ff_expert < 1)) {
         return mx_fail(err, MX_FORMAT,

@@ -28,7 +28,10 @@ MLX_EXPERTS = layout(
 
 CASES = {
     "gemma4": dict(config=GEMMA4, runs=[50], weights=FILL, dtype="BF16", check_mlx=True),
-    "gemma4-keys-as-values": dict(config=KEYS_AS_VALUES, runs=[40], weights=FILL, dtype="BF16"),
+    "gemma4-keys-as-values": dict(  # with the configuration as newer versions save it
+        config=KEYS_AS_VALUES, runs=[40], weights=FILL, dtype="BF16",
+        wrap=lambda c: {**{k: v for k, v in c.items() if k not in ("global_head_dim", "num_global_key_value_heads")},
+                        "per_layer_config": {"2": {"head_dim": 16, "num_key_value_heads": 1}}}),
     "gemma4-experts": dict(config={**EXPERTS, "num_hidden_layers": 2, "layer_types": ["sliding_attention", "full_attention"]},
                            runs=[40], weights=FILL, dtype="BF16"),
     "gemma4-experts-q4": dict(
