@@ -126,7 +126,9 @@ static mx_status take_heads(mx_tensor_map *map, mx_part part, int64_t n_heads, m
 {
     const mx_mla_config *mla = &map->config->mla;
     const int64_t step = mla->nope_dim + mla->v_dim;
-    MX_TRY(check_rows(w, w->n_rows, n_heads * step, err));
+    MX_TRY(check_rows(w, w->n_rows * w->n_experts, n_heads * step, err));
+    w->n_rows *= w->n_experts;
+    w->n_experts = 1;
     mx_weight *heads = mx_arena_array(&map->arena, mx_weight, n_heads);
     if (!heads) {
         return mx_fail_no_memory(err, (size_t)n_heads * sizeof *heads, "a table of heads");
