@@ -172,6 +172,11 @@ static mx_status check_layers(const mx_model_config *c, mx_error *err)
         if (layer->rope != MX_LAYER_ROPE_NONE && layer->head_dim < mx_rope_rot_dim(&c->ropes[layer->rope])) {
             return mx_fail(err, MX_FORMAT, "layer %d: more columns rotate than its heads have, %d", i, layer->head_dim);
         }
+        if (layer->is_moe && (c->n_experts < 1 || c->top_k < 1)) {
+            return mx_fail(err, MX_FORMAT,
+                           "layer %d has experts, but \"num_experts\" is %lld and \"num_experts_per_tok\" %d", i,
+                           (long long)c->n_experts, c->top_k);
+        }
         const mx_layer_config *kv = &c->layers[layer->i_kv_layer];
         if (layer->i_kv_layer > i || kv->i_kv_layer != layer->i_kv_layer || kv->head_dim != layer->head_dim ||
             layer->n_heads % kv->n_kv_heads != 0 || (kv->is_sliding && !layer->is_sliding)) {

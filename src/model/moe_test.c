@@ -339,6 +339,7 @@ MX_TEST(what_families_with_experts_do_not_have_is_told)
     check_fails("{\"model_type\": \"llama4_text\", \"num_hidden_layers\": 2, \"no_rope_layers\": [1]}", MX_FORMAT,
                 "no_rope_layers");
     check_fails("{\"model_type\": \"deepseek_v2\", \"topk_method\": \"noaux_tc\"}", MX_UNSUPPORTED, "topk_method");
+    check_fails("{\"model_type\": \"deepseek_v2\"}", MX_FORMAT, "num_experts_per_tok");
     check_fails("{\"model_type\": \"deepseek_v3\", \"qk_rope_head_dim\": 63}", MX_FORMAT, "qk_rope_head_dim");
     check_fails("{\"model_type\": \"hunyuan_v1_moe\", \"moe_topk\": [1, 2]}", MX_UNSUPPORTED, "moe_topk");
     check_fails("{\"model_type\": \"bailing_moe\", \"norm_head\": true}", MX_UNSUPPORTED, "norm_head");
