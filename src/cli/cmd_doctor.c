@@ -1,4 +1,5 @@
-/* cmd_doctor.c - mlxcel doctor: what this machine offers, and what is missing for its GPUs. */
+/* cmd_doctor.c - mlxcel doctor: what this machine offers, what is missing for its GPUs, and the health of its models.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -6,12 +7,13 @@
 #include "backend/cuda/cuda_image.h"
 #include "base/json.h"
 #include "cli/text_io.h"
+#include "hub/store.h"
 #include "mlxcel.h"
 #include "platform/cpu.h"
 #include "platform/memory.h"
 
 #define GIB           ((double)((int64_t)1 << 30))
-#define MAX_REPORT    ((size_t)1 << 16)
+#define MAX_REPORT    ((size_t)1 << 24)
 #define VERSION(v)    (v) / 1000, (v) % 1000 / 10
 #define VERSION_WORDS "%d.%d"
 
@@ -107,20 +109,58 @@ static mx_status append_gpus(mx_buf *out, const mx_cuda_driver *driver, mx_error
     return mx_buf_printf(out, err, "]}}\n");
 }
 
+/* The models on this machine; *n_bad becomes how many are damaged. Half downloaded ones are not: they are gone on with.
+ */
+static mx_status append_store(mx_buf *out, mx_arena *arena, bool as_json, int32_t *n_bad, mx_error *err)
+{
+    mx_store store = {0};
+    mx_store_list list;
+    mx_status st;
+    MX_TRY_OR(done, st, mx_store_open(&store, err));
+    MX_TRY_OR(done, st, mx_store_list_models(&store, arena, &list, err));
+    MX_TRY_OR(done, st,
+              as_json ? mx_buf_printf(out, err, "\"damaged_models\": [")
+                      : mx_buf_printf(out, err, "models     %zu, in %s\n", list.n, store.models));
+    for (size_t i = 0; i < list.n; i++) {
+        const mx_store_entry *e = &list.items[i];
+        if (!e->complaint || (e->is_partial && as_json)) {
+            continue;
+        }
+        if (as_json) {
+            MX_TRY_OR(done, st, mx_buf_printf(out, err, "%s{", *n_bad ? ", " : ""));
+            MX_TRY_OR(done, st, append_member(out, "complaint", e->complaint, err));
+            MX_TRY_OR(done, st, mx_buf_printf(out, err, "\"name\": \"%s/%s\"}", e->owner, e->name));
+        } else {
+            MX_TRY_OR(done, st, mx_buf_printf(out, err, "  %s/%s: %s\n", e->owner, e->name, e->complaint));
+        }
+        *n_bad += !e->is_partial;
+    }
+    st = as_json ? mx_buf_printf(out, err, "], ") : MX_OK;
+done:
+    mx_store_close(&store);
+    return st;
+}
+
 int mx_cmd_doctor(const mx_cli_options *options)
 {
     mx_error err;
+    mx_arena arena;
     mx_cuda_driver driver;
     mx_buf report = {.max = MAX_REPORT};
+    int32_t n_bad = 0;
+    mx_arena_init(&arena, (size_t)1 << 30);
     /* A driver that is missing is what the report tells, not a failure of the command. */
     const bool has_gpu = mx_cuda_driver_open(NULL, &driver, NULL) == MX_OK;
     (void)has_gpu;
     mx_status st = options->as_json ? append_processor(&report, &err) : print_processor(&report, &err);
+    st = st == MX_OK ? append_store(&report, &arena, options->as_json, &n_bad, &err) : st;
     if (st == MX_OK) {
         st = options->as_json ? append_gpus(&report, &driver, &err) : print_gpus(&report, &driver, &err);
     }
-    const int code = st == MX_OK ? mx_cli_print(mx_buf_view(&report)) : mx_cli_fail(&err);
+    int code = st == MX_OK ? mx_cli_print(mx_buf_view(&report)) : mx_cli_fail(&err);
+    code = code == MX_EXIT_OK && n_bad > 0 ? MX_EXIT_FAILED : code;
     mx_cuda_driver_close(&driver);
     mx_buf_deinit(&report);
+    mx_arena_deinit(&arena);
     return code;
 }

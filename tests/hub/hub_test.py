@@ -305,8 +305,13 @@ def a_damaged_model_is_named_and_mended(hub):
     path.write_bytes(path.read_bytes()[:-1])
     check_failure(hub.run("generate", "-m", REPO, "-p", "a", "--offline"), 1, "is here but not whole",
                   "model.safetensors")
+    doctor = hub.run("doctor")
+    check(doctor.code == 1 and "owner/tiny: " in doctor.out and "model.safetensors" in doctor.out, doctor.out)
+    (damaged,) = json.loads(hub.run("doctor", "--json").out)["damaged_models"]
+    check(damaged["name"] == REPO, damaged)
     check_fine(hub.download())
     hub.check_whole()
+    check_fine(hub.run("doctor"))
     path.write_bytes(flip(path.read_bytes()))  # same length: only the hash tells
     check_fine(hub.download("--verify"))
     hub.check_whole()
