@@ -169,7 +169,7 @@ typedef struct mlxcel_engine_options {
     int32_t n_cache_tokens;  /* tokens of all texts in work, and of prefixes kept for later ones; at least n_ctx. 0:
                                 n_ctx  for each of n_seqs, or what memory allows where that is less */
     int32_t n_step_tokens;   /* most tokens of one step: larger reads prompts faster, smaller lets others wait less.
-                                0: 128, or more where n_seqs needs it */
+                                0: 128 on a CPU and 512 on a GPU, or more where n_seqs needs it */
     int32_t n_draft;         /* tokens guessed from the text itself and checked in one step, at most 16: what repeats
                                 itself comes faster, and nothing else changes. 0: none */
     int32_t no_prefix_reuse; /* not 0: compute every prompt from its first token */

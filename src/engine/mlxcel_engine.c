@@ -10,7 +10,8 @@
 
 enum {
     DEFAULT_CTX = 4096,
-    DEFAULT_STEP_TOKENS = 128, /* of a prompt in one step; others wait so long, and a request can stop between two */
+    CPU_STEP_TOKENS = 128, /* of a prompt in one step; others wait so long, and a request can stop between two */
+    GPU_STEP_TOKENS = 512, /* the same where a step of so many takes about as long as one of few */
     DEFAULT_QUEUE = 256,
     MAX_SEQS = 1024,
     MAX_QUEUE = 1 << 20,
@@ -58,26 +59,6 @@ static mx_status check_memory(const mlxcel_model *model, const mx_plan *plan, co
     return mx_memory_check(&need, mx_memory_available(), err);
 }
 
-/* Opens the executor on the device, or where "auto" stands on a GPU if one can be used. */
-static mx_status open_device(mlxcel_engine *e, const char *device, const mx_executor_options *options, mx_error *err)
-{
-    if (strcmp(device, "auto") == 0) {
-        mx_error why = {0};
-        e->why_no_gpu[0] = '\0';
-        if (mx_cuda_is_installed() && mx_executor_open("cuda", &e->plan, options, &e->executor, &why) != MX_OK) {
-            (void)snprintf(e->why_no_gpu, sizeof e->why_no_gpu, "%s", why.message);
-        }
-        device = "cpu";
-    }
-    if (!e->executor) {
-        if (strcmp(device, "cpu") == 0) {
-            MX_TRY(check_memory(e->model, &e->plan, options, err));
-        }
-        MX_TRY(mx_executor_open(device, &e->plan, options, &e->executor, err));
-    }
-    return MX_OK;
-}
-
 static mx_status check_range(const char *what, int32_t value, int32_t least, int32_t most, mx_error *err)
 {
     return value >= least && value <= most
@@ -101,8 +82,8 @@ static int32_t choose_checkpoints(const mx_program *program, const mlxcel_engine
 }
 
 /* What the options ask for, as limits. */
-static mx_status choose_limits(const mx_program *program, const mlxcel_engine_options *o, mx_engine_limits *limits,
-                               mx_error *err)
+static mx_status choose_limits(const mx_program *program, const mlxcel_engine_options *o, int32_t default_step,
+                               mx_engine_limits *limits, mx_error *err)
 {
     int32_t n_ctx = 0;
     MX_TRY(choose_ctx(program, o->n_ctx, &n_ctx, err));
@@ -115,7 +96,7 @@ static mx_status choose_limits(const mx_program *program, const mlxcel_engine_op
         return mx_fail(err, MX_INVALID, "a cache of %d tokens: one text alone may have %d", (int)o->n_cache_tokens,
                        (int)n_ctx);
     }
-    const int32_t n_step = MX_MAX(o->n_step_tokens > 0 ? o->n_step_tokens : MX_MIN(n_ctx, DEFAULT_STEP_TOKENS),
+    const int32_t n_step = MX_MAX(o->n_step_tokens > 0 ? o->n_step_tokens : MX_MIN(n_ctx, default_step),
                                   n_seqs > 1 ? n_seqs * 2 : 1 + o->n_draft);
     const int64_t n_cache =
         o->n_cache_tokens > 0 ? o->n_cache_tokens : (int64_t)pages_for(n_ctx) * MX_PAGE_TOKENS * n_seqs;
@@ -134,10 +115,16 @@ static mx_status choose_limits(const mx_program *program, const mlxcel_engine_op
     return MX_OK;
 }
 
-/* Takes the memory: as many pages as asked for, or where that was left open as many as there is room for. */
-static mx_status open_executor(mlxcel_engine *e, const mlxcel_engine_options *o, mx_engine_limits *limits,
-                               mx_error *err)
+/* Opens the executor on one device: with as many pages as asked for, or where that was left open as many as there is
+ * room for. */
+static mx_status open_on(mlxcel_engine *e, const mlxcel_engine_options *o, const char *device, mx_engine_limits *limits,
+                         mx_error *err)
 {
+    const mx_program *program = mx_model_view_program(e->model->model);
+    const bool is_cpu = strcmp(device, "cpu") == 0;
+    mx_status st;
+    MX_TRY(choose_limits(program, o, is_cpu ? CPU_STEP_TOKENS : GPU_STEP_TOKENS, limits, err));
+    MX_TRY(mx_plan_init(&e->plan, program, limits->max_step_tokens, limits->max_samples, err));
     for (;;) {
         const mx_executor_options options = {
             .n_pages = limits->n_pages,
@@ -147,12 +134,34 @@ static mx_status open_executor(mlxcel_engine *e, const mlxcel_engine_options *o,
             .n_threads = o->n_threads,
             .cpu_mode = MX_CPU_EXACT,
         };
-        const mx_status st = open_device(e, o->device ? o->device : "auto", &options, err);
+        st = is_cpu ? check_memory(e->model, &e->plan, &options, err) : MX_OK;
+        st = st == MX_OK ? mx_executor_open(device, &e->plan, &options, &e->executor, err) : st;
         if (st != MX_NO_MEMORY || o->n_cache_tokens > 0 || limits->n_pages == pages_for(limits->n_ctx)) {
-            return st;
+            break;
         }
         limits->n_pages = MX_MAX(limits->n_pages / 2, pages_for(limits->n_ctx));
     }
+    if (st != MX_OK) {
+        mx_plan_deinit(&e->plan);
+    }
+    return st;
+}
+
+/* "auto" is a GPU if one can be used, else the CPU. */
+static mx_status open_device(mlxcel_engine *e, const mlxcel_engine_options *o, mx_engine_limits *limits, mx_error *err)
+{
+    const char *device = o->device ? o->device : "auto";
+    if (strcmp(device, "auto") != 0) {
+        return open_on(e, o, device, limits, err);
+    }
+    mx_error why = {0};
+    if (mx_cuda_is_installed()) {
+        if (open_on(e, o, "cuda", limits, &why) == MX_OK) {
+            return MX_OK;
+        }
+        (void)snprintf(e->why_no_gpu, sizeof e->why_no_gpu, "%s", why.message);
+    }
+    return open_on(e, o, "cpu", limits, err);
 }
 
 static mx_status open_engine(mlxcel_engine *e, const mlxcel_engine_options *o, mx_error *err)
@@ -160,9 +169,7 @@ static mx_status open_engine(mlxcel_engine *e, const mlxcel_engine_options *o, m
     static const char *const breakers[] = {"\n", ":", "\"", "*"};
     const mx_program *program = mx_model_view_program(e->model->model);
     mx_engine_limits limits;
-    MX_TRY(choose_limits(program, o, &limits, err));
-    MX_TRY(mx_plan_init(&e->plan, program, limits.max_step_tokens, limits.max_samples, err));
-    MX_TRY(open_executor(e, o, &limits, err));
+    MX_TRY(open_device(e, o, &limits, err));
     MX_TRY(mx_engine_init(&e->engine, e->executor, &limits, err));
     const mx_scheduler_options scheduler_options = {
         .max_queue = o->max_queue > 0 ? o->max_queue : DEFAULT_QUEUE,
