@@ -199,6 +199,7 @@ static const mx_rename falcon_h1_renames[] = {
 const mx_family mx_family_falcon_h1 = {
     .model_types = {"falcon_h1"},
     .title = "Falcon-H1",
+    .limits = "CPU only",
     .source = "transformers, models/falcon_h1/modeling_falcon_h1.py",
     .defaults = &falcon_h1_defaults,
     .renames = falcon_h1_renames,

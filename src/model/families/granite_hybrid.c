@@ -151,6 +151,7 @@ static const mx_fusion granite_hybrid_fusions[] = {
 const mx_family mx_family_granitemoehybrid = {
     .model_types = {"granitemoehybrid"},
     .title = "Granite 4",
+    .limits = "CPU only",
     .source = "transformers, models/granitemoehybrid/modeling_granitemoehybrid.py",
     .defaults = &granite_hybrid_defaults,
     .renames = granite_hybrid_renames,

@@ -103,6 +103,7 @@ static const mx_rename jamba_renames[] = {
 const mx_family mx_family_jamba = {
     .model_types = {"jamba"},
     .title = "Jamba",
+    .limits = "CPU only",
     .source = "transformers, models/jamba/modeling_jamba.py",
     .defaults = &jamba_defaults,
     .renames = jamba_renames,

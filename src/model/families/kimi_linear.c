@@ -206,6 +206,7 @@ static const mx_fusion kimi_fusions[] = {
 const mx_family mx_family_kimi_linear = {
     .model_types = {"kimi_linear"},
     .title = "Kimi Linear",
+    .limits = "CPU only",
     .source = "transformers, models/kimi_linear/modeling_kimi_linear.py",
     .defaults = &kimi_defaults,
     .renames = kimi_renames,

@@ -130,6 +130,7 @@ static const mx_rename griffin_renames[] = {
 const mx_family mx_family_recurrent_gemma = {
     .model_types = {"recurrent_gemma"},
     .title = "RecurrentGemma",
+    .limits = "CPU only",
     .source = "transformers, models/recurrent_gemma/modeling_recurrent_gemma.py",
     .defaults = &griffin_defaults,
     .renames = griffin_renames,
