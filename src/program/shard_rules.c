@@ -354,6 +354,17 @@ static mx_status divide_sums(mx_sharding *s, const mx_op *op, mx_op *made)
     return divide_columns(s, op, made);
 }
 
+/* A factor for each column goes with the columns. */
+static mx_status divide_multiply(mx_sharding *s, const mx_op *op, mx_op *made)
+{
+    const mx_layout *x = layout_of(s, op->in[0]);
+    const int32_t weight = op->u.vector.weight;
+    if (x->kind == MX_LAYOUT_SPLIT && s->in->weights[weight].n_cols > 1) {
+        MX_TRY(part_of_weight(s, op, (mx_weight_part){weight, MX_PART_COLS, x->from, x->n}, &made->u.vector.weight));
+    }
+    return divide_sums(s, op, made);
+}
+
 /* A norm on heads, of some of them; others need the whole row. */
 static mx_status divide_norm(mx_sharding *s, const mx_op *op, mx_op *made)
 {
@@ -565,7 +576,7 @@ const mx_shard_rule mx_shard_rules[MX_OP_COUNT] = {
     [MX_OP_SCALE] = {.wish = wish_alike, .divide = divide_sums},
     [MX_OP_SOFTCAP] = {.wish = wish_alike, .divide = divide_columns},
     [MX_OP_CLIP] = {.wish = wish_alike, .divide = divide_columns},
-    [MX_OP_MULTIPLY] = {.divide = divide_whole},
+    [MX_OP_MULTIPLY] = {.wish = wish_alike, .divide = divide_multiply},
     [MX_OP_CUTOFF] = {.divide = divide_whole},
     [MX_OP_CONCAT] = {.divide = divide_whole},
     [MX_OP_MATCH_RMS] = {.divide = divide_whole},
