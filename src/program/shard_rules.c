@@ -12,8 +12,7 @@ static const char *name_of(const mx_program *p, const mx_op *op)
     return v >= 0 && p->values[v].name ? p->values[v].name : "?";
 }
 
-/* Puts "operation 7, RMSNORM of \"...\"" before a sentence. */
-static mx_status fail_at_op(const mx_sharding *s, const mx_op *op, mx_status st)
+mx_status mx_shard_fail(const mx_sharding *s, const mx_op *op, mx_status st)
 {
     return mx_error_prefix(s->err, st, "operation %d, %s of \"%s\"", s->i_op, mx_op_infos[op->kind].name,
                            name_of(s->in, op));
@@ -107,7 +106,7 @@ static mx_status need_whole(mx_sharding *s, const mx_op *op, mx_op *made, int32_
     if (layout_of(s, v)->kind == MX_LAYOUT_PART_OF_SUM || is_even_part(s, layout_of(s, v), n_cols_of(s, v))) {
         return whole_of(s, op, v, &made->in[i_in]);
     }
-    return fail_at_op(
+    return mx_shard_fail(
         s, op,
         mx_fail(s->err, MX_UNSUPPORTED, "needs all %lld columns of \"%s\", of which rank %d of %d has %lld to %lld",
                 (long long)n_cols_of(s, v), s->in->values[v].name, s->shard.i_rank, s->shard.n_ranks,
@@ -153,86 +152,9 @@ static mx_status part_of_heads(const mx_sharding *s, const mx_op *op, int64_t n_
         *from = s->shard.i_rank / (n_ranks / n_heads);
         return MX_OK;
     }
-    return fail_at_op(s, op,
-                      mx_fail(s->err, MX_INVALID, "%lld %s cannot be divided among %d ranks", (long long)n_heads,
-                              is_repeated ? "key heads" : "heads", n_ranks));
-}
-
-/* Weights --------------------------------------------------------------------------------------------------------- */
-
-static mx_weight slice_of(const mx_weight *w, const mx_weight_part *part)
-{
-    return part->kind == MX_PART_COLS ? mx_weight_slice_cols(w, part->from, part->n)
-                                      : mx_weight_slice_rows(w, part->from, part->n);
-}
-
-/* Experts [from, from + n); the list of those that are tensors of their own is `out`'s. */
-static mx_weight slice_experts(const mx_weight *w, int64_t from, int64_t n)
-{
-    const mx_weight first = mx_weight_expert(w, from);
-    mx_weight part = *w;
-    part.n_experts = n;
-    part.experts = w->experts ? w->experts + from : NULL;
-    part.data = w->experts ? NULL : first.data;
-    part.scales = w->experts ? NULL : first.scales;
-    part.biases = w->experts ? NULL : first.biases;
-    return n == 1 ? first : part;
-}
-
-/* The part as a weight; of experts, the same part of each. Only those that are tensors of their own need a list. */
-static mx_status make_part(mx_sharding *s, const mx_weight_part *part, mx_weight *out)
-{
-    const mx_weight *w = &s->out->weights[part->weight];
-    if (part->kind == MX_PART_EXPERTS || !w->experts) {
-        *out = part->kind == MX_PART_EXPERTS ? slice_experts(w, part->from, part->n) : slice_of(w, part);
-        return MX_OK;
-    }
-    mx_weight *experts = mx_arena_array(&s->out->arena, mx_weight, w->n_experts);
-    if (!experts) {
-        return mx_fail_no_memory(s->err, (size_t)w->n_experts * sizeof *experts, "the experts of a divided program");
-    }
-    for (int64_t i = 0; i < w->n_experts; i++) {
-        experts[i] = slice_of(&w->experts[i], part);
-    }
-    *out = experts[0];
-    out->name = w->name;
-    out->n_experts = w->n_experts;
-    out->experts = experts;
-    out->data = NULL;
-    out->scales = NULL;
-    out->biases = NULL;
-    return MX_OK;
-}
-
-/* The place of a part of a weight in the divided program. MX_NO_WEIGHT stays what it is. */
-static mx_status part_of_weight(mx_sharding *s, const mx_op *op, mx_weight_part part, int32_t *place)
-{
-    if (part.weight == MX_NO_WEIGHT) {
-        *place = MX_NO_WEIGHT;
-        return MX_OK;
-    }
-    const mx_weight *w = &s->in->weights[part.weight];
-    const int64_t group = MX_MAX(w->quant.group_size, 1);
-    if (part.kind == MX_PART_COLS && (part.from % group != 0 || part.n % group != 0)) {
-        return fail_at_op(s, op,
-                          mx_fail(s->err, MX_INVALID,
-                                  "tensor \"%.*s\": rank %d of %d has columns %lld to %lld, which cuts groups of %lld",
-                                  MX_STR_ARG(w->name), s->shard.i_rank, s->shard.n_ranks, (long long)part.from,
-                                  (long long)(part.from + part.n), (long long)group));
-    }
-    const int32_t n_known = s->out->n_weights - s->in->n_weights;
-    for (int32_t i = 0; i < n_known; i++) {
-        const mx_weight_part *known = &s->parts[i];
-        if (known->weight == part.weight && known->kind == part.kind && known->from == part.from &&
-            known->n == part.n) {
-            *place = s->in->n_weights + i;
-            return MX_OK;
-        }
-    }
-    MX_TRY(make_part(s, &part, &s->out->weights[s->out->n_weights]));
-    s->parts[n_known] = part;
-    *place = s->out->n_weights++;
-    return MX_OK;
+    return mx_shard_fail(s, op,
+                         mx_fail(s->err, MX_INVALID, "%lld %s cannot be divided among %d ranks", (long long)n_heads,
+                                 is_repeated ? "key heads" : "heads", n_ranks));
 }
 
 /* Wishes ---------------------------------------------------------------------------------------------------------- */
@@ -360,7 +282,8 @@ static mx_status divide_multiply(mx_sharding *s, const mx_op *op, mx_op *made)
     const mx_layout *x = layout_of(s, op->in[0]);
     const int32_t weight = op->u.vector.weight;
     if (x->kind == MX_LAYOUT_SPLIT && s->in->weights[weight].n_cols > 1) {
-        MX_TRY(part_of_weight(s, op, (mx_weight_part){weight, MX_PART_COLS, x->from, x->n}, &made->u.vector.weight));
+        MX_TRY(mx_shard_part_of_weight(s, op, (mx_weight_part){weight, MX_PART_COLS, x->from, x->n},
+                                       &made->u.vector.weight));
     }
     return divide_sums(s, op, made);
 }
@@ -375,12 +298,12 @@ static mx_status divide_norm(mx_sharding *s, const mx_op *op, mx_op *made)
     }
     mx_weight_part part = {op->u.norm.weight, MX_PART_COLS, x->from, x->n};
     if (op->u.norm.is_wide) {
-        MX_TRY(part_of_weight(s, op, part, &made->u.norm.weight));
+        MX_TRY(mx_shard_part_of_weight(s, op, part, &made->u.norm.weight));
     } else if (mx_norm_has_group_weights(s->in, &op->u.norm, n_cols_of(s, op->in[0]) / n_group_cols)) {
         part.kind = s->in->weights[part.weight].n_experts > 1 ? MX_PART_EXPERTS : MX_PART_ROWS;
         part.from = x->from / n_group_cols;
         part.n = x->n / n_group_cols;
-        MX_TRY(part_of_weight(s, op, part, &made->u.norm.weight));
+        MX_TRY(mx_shard_part_of_weight(s, op, part, &made->u.norm.weight));
     }
     return divide_columns(s, op, made);
 }
@@ -395,19 +318,19 @@ static mx_status divide_by_rows(mx_sharding *s, const mx_op *op, mx_op *made)
         MX_TRY(part_of_heads(s, op, wish->n_units, true, &from, &to));
         to += from;
     } else if (wish->n_units < s->shard.n_ranks) {
-        return fail_at_op(s, op,
-                          mx_fail(s->err, MX_INVALID, "%lld groups of %lld columns cannot be divided among %d ranks",
-                                  (long long)wish->n_units, (long long)wish->unit_cols, s->shard.n_ranks));
+        return mx_shard_fail(s, op,
+                             mx_fail(s->err, MX_INVALID, "%lld groups of %lld columns cannot be divided among %d ranks",
+                                     (long long)wish->n_units, (long long)wish->unit_cols, s->shard.n_ranks));
     } else {
         mx_shard_part(wish->n_units, s->shard.i_rank, s->shard.n_ranks, &from, &to);
     }
     from *= wish->unit_cols;
     to *= wish->unit_cols;
     const mx_linear_params *lin = &op->u.linear;
-    MX_TRY(part_of_weight(s, op, (mx_weight_part){lin->weights[0], MX_PART_ROWS, from, to - from},
-                          &made->u.linear.weights[0]));
-    MX_TRY(part_of_weight(s, op, (mx_weight_part){lin->biases[0], MX_PART_COLS, from, to - from},
-                          &made->u.linear.biases[0]));
+    MX_TRY(mx_shard_part_of_weight(s, op, (mx_weight_part){lin->weights[0], MX_PART_ROWS, from, to - from},
+                                   &made->u.linear.weights[0]));
+    MX_TRY(mx_shard_part_of_weight(s, op, (mx_weight_part){lin->biases[0], MX_PART_COLS, from, to - from},
+                                   &made->u.linear.biases[0]));
     set_layout(s, op->out[0], MX_LAYOUT_SPLIT, from, to - from);
     return MX_OK;
 }
@@ -416,8 +339,8 @@ static mx_status divide_by_rows(mx_sharding *s, const mx_op *op, mx_op *made)
 static mx_status divide_by_columns(mx_sharding *s, const mx_op *op, mx_op *made)
 {
     const mx_layout *x = layout_of(s, op->in[0]);
-    MX_TRY(part_of_weight(s, op, (mx_weight_part){op->u.linear.weights[0], MX_PART_COLS, x->from, x->n},
-                          &made->u.linear.weights[0]));
+    MX_TRY(mx_shard_part_of_weight(s, op, (mx_weight_part){op->u.linear.weights[0], MX_PART_COLS, x->from, x->n},
+                                   &made->u.linear.weights[0]));
     if (s->shard.i_rank > 0) {
         made->u.linear.biases[0] = MX_NO_WEIGHT;
     }
@@ -428,8 +351,8 @@ static mx_status divide_by_columns(mx_sharding *s, const mx_op *op, mx_op *made)
 static mx_status divide_product(mx_sharding *s, const mx_op *op, mx_op *made)
 {
     if (!mx_rewrite_is_plain_linear(op)) {
-        return fail_at_op(s, op,
-                          mx_fail(s->err, MX_INVALID, "other passes have been here: programs are divided first"));
+        return mx_shard_fail(s, op,
+                             mx_fail(s->err, MX_INVALID, "other passes have been here: programs are divided first"));
     }
     if (op->kind == MX_OP_EXPERT_LINEAR) {
         MX_TRY(need_whole(s, op, made, 1));
@@ -451,9 +374,9 @@ static mx_status divide_rope(mx_sharding *s, const mx_op *op, mx_op *made)
     if (x->kind == MX_LAYOUT_SPLIT) {
         const int64_t head_dim = op->u.rope.head_dim;
         if (x->from % head_dim != 0 || x->n % head_dim != 0) {
-            return fail_at_op(s, op,
-                              mx_fail(s->err, MX_UNSUPPORTED, "rank %d of %d has %lld columns of heads of %lld",
-                                      s->shard.i_rank, s->shard.n_ranks, (long long)x->n, (long long)head_dim));
+            return mx_shard_fail(s, op,
+                                 mx_fail(s->err, MX_UNSUPPORTED, "rank %d of %d has %lld columns of heads of %lld",
+                                         s->shard.i_rank, s->shard.n_ranks, (long long)x->n, (long long)head_dim));
         }
         made->u.rope.n_heads = (int32_t)(x->n / head_dim);
     }
@@ -470,11 +393,12 @@ static mx_status need_heads(mx_sharding *s, const mx_op *op, mx_op *made, int32_
         return MX_OK;
     }
     if (x->kind == MX_LAYOUT_SPLIT) {
-        return fail_at_op(s, op,
-                          mx_fail(s->err, MX_UNSUPPORTED,
-                                  "needs columns %lld to %lld of \"%s\", of which rank %d of %d has %lld to %lld",
-                                  (long long)(from * dim), (long long)((from + n) * dim), s->in->values[v].name,
-                                  s->shard.i_rank, s->shard.n_ranks, (long long)x->from, (long long)(x->from + x->n)));
+        return mx_shard_fail(s, op,
+                             mx_fail(s->err, MX_UNSUPPORTED,
+                                     "needs columns %lld to %lld of \"%s\", of which rank %d of %d has %lld to %lld",
+                                     (long long)(from * dim), (long long)((from + n) * dim), s->in->values[v].name,
+                                     s->shard.i_rank, s->shard.n_ranks, (long long)x->from,
+                                     (long long)(x->from + x->n)));
     }
     MX_TRY(need_whole(s, op, made, i_in));
     mx_op slice = mx_op_of(MX_OP_SLICE, op->i_layer);
@@ -508,13 +432,13 @@ static mx_status divide_attention(mx_sharding *s, const mx_op *op, mx_op *made)
     int64_t from = 0;
     int64_t n = 0;
     if (a->has_append) {
-        return fail_at_op(s, op,
-                          mx_fail(s->err, MX_INVALID, "other passes have been here: programs are divided first"));
+        return mx_shard_fail(s, op,
+                             mx_fail(s->err, MX_INVALID, "other passes have been here: programs are divided first"));
     }
     MX_TRY(divide_cache(s, op, a->i_cache, &from, &n));
     MX_TRY(part_of_heads(s, op, a->n_heads, false, &from, &n));
     MX_TRY(need_heads(s, op, made, 0, from, n, cache->k_dim));
-    MX_TRY(part_of_weight(s, op, (mx_weight_part){a->sinks, MX_PART_COLS, from, n}, &made->u.attention.sinks));
+    MX_TRY(mx_shard_part_of_weight(s, op, (mx_weight_part){a->sinks, MX_PART_COLS, from, n}, &made->u.attention.sinks));
     made->u.attention.n_heads = (int32_t)n;
     set_layout(s, op->out[0], MX_LAYOUT_SPLIT, from * cache->v_dim, n * cache->v_dim);
     return MX_OK;

@@ -78,6 +78,13 @@ typedef struct mx_shard_rule {
 
 extern const mx_shard_rule mx_shard_rules[MX_OP_COUNT];
 
+/* Puts "operation 7, RMSNORM of \"...\"" before the sentence of a failure; gives st. */
+mx_status mx_shard_fail(const mx_sharding *s, const mx_op *op, mx_status st);
+
+/* shard_weights.c: the place of a part of a weight in the divided program. MX_NO_WEIGHT stays what it is. MX_INVALID
+ * (groups of the quantisation would be cut), MX_NO_MEMORY. */
+mx_status mx_shard_part_of_weight(mx_sharding *s, const mx_op *op, mx_weight_part part, int32_t *place) MX_NODISCARD;
+
 /* The whole of a value of `in` that is split evenly or a part of a sum, for the logits: appends what makes it. */
 mx_status mx_shard_gather(mx_sharding *s, mx_value v, mx_value *out) MX_NODISCARD;
 
