@@ -253,7 +253,7 @@ static double true_activation(double x, mx_activation act)
     case MX_ACT_SWIGLU_OAI:
     case MX_ACT_COUNT: break;
     }
-    return NAN;
+    return HUGE_VAL; /* no such activation alone */
 }
 
 static void true_act(const mx_op *op, const double *a, const double *b, const float *weight, double *y, int64_t n)

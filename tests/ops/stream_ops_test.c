@@ -164,7 +164,7 @@ MX_TEST(operations_on_streams_are_right)
             static rig r;
             mx_error err = {0};
             stream_tables tables;
-            rig_init(&r, (uint64_t)(300 + i));
+            rig_init(&r, UINT64_C(300) + (uint64_t)i);
             const mx_value y = rig_value(&r, MX_ROWS_TOKENS, 1, op_cases[i].n_out, MX_VALUE_F32);
             add_op(&r, i, &tables, y);
             MX_CHECK_OK(rig_open(&r, y, &options[v], &err), &err);
