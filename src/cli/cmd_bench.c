@@ -120,8 +120,8 @@ int mx_cmd_bench(const mx_cli_options *options)
     }
     mlxcel_model_get_info(model, &info);
     if (n_ctx > info.n_ctx) {
-        st = mx_fail(&err, MX_INVALID, "%" PRId64 " tokens: this model takes at most %d", n_ctx, (int)info.n_ctx);
-        code = mx_cli_fail(&err);
+        mx_cli_note("mlxcel: %" PRId64 " tokens: this model takes at most %d\n", n_ctx, (int)info.n_ctx);
+        code = MX_EXIT_USAGE;
         goto done;
     }
     if (mx_cli_open_engine(model, options, (int32_t)n_ctx, &engine, &api) != MLXCEL_OK) {
