@@ -1,10 +1,13 @@
 /* cmd_inspect.c - mlxcel inspect: what a model directory holds, and the program that it becomes. */
 #include <inttypes.h>
 
+#include "base/json.h"
 #include "cli/prompt.h"
 #include "cli/text_io.h"
 #include "model/model.h"
+#include "platform/memory.h"
 #include "program/print.h"
+#include "weights/quant.h"
 
 enum { MAX_FORMATS = 32 };
 
@@ -132,6 +135,73 @@ static mx_status print_program(const mx_model *model, const mx_cli_options *opti
     return mx_program_print(program, &settings, out, err);
 }
 
+/* What weights and a cache for this context and this many texts at once take, against what the machine has free.
+ * Buffers of a step come on top; they are small beside these. */
+typedef struct memory_figures {
+    int64_t n_ctx;
+    int64_t n_texts;
+    int64_t n_weight_bytes;
+    int64_t n_kv_bytes;
+    int64_t n_free_bytes;
+} memory_figures;
+
+static memory_figures count_memory(const mx_model *model, const mx_cli_options *options)
+{
+    const mx_program *program = mx_model_view_program(model);
+    memory_figures m = {
+        .n_ctx = options->n_ctx.value > 0 ? options->n_ctx.value : MX_MIN(program->n_ctx, 4096),
+        .n_texts = options->n_texts.is_set ? options->n_texts.value : 1,
+        .n_free_bytes = mx_memory_available(),
+    };
+    for (int32_t i = 0; i < program->n_weights; i++) {
+        m.n_weight_bytes += mx_weight_bytes(&program->weights[i]);
+    }
+    m.n_kv_bytes = kv_bytes(program) * m.n_ctx * m.n_texts;
+    return m;
+}
+
+static mx_status print_memory(const mx_model *model, const mx_cli_options *options, mx_buf *out, mx_error *err)
+{
+    const memory_figures m = count_memory(model, options);
+    const int64_t n_need = m.n_weight_bytes + m.n_kv_bytes;
+    return mx_buf_printf(out, err,
+                         "memory         %.1f MiB of weights and %.1f MiB of cache for %" PRId64 " text%s of %" PRId64
+                         " tokens: %s the %.1f MiB that are free\n",
+                         mib(m.n_weight_bytes), mib(m.n_kv_bytes), m.n_texts, m.n_texts == 1 ? "" : "s", m.n_ctx,
+                         n_need <= m.n_free_bytes ? "fits into" : "is more than", mib(m.n_free_bytes));
+}
+
+static mx_status print_json(const mx_model *model, const mx_cli_options *options, mx_buf *out, mx_error *err)
+{
+    const mx_model_config *c = mx_model_view_config(model);
+    const mx_program *program = mx_model_view_program(model);
+    const memory_figures m = count_memory(model, options);
+    weight_format rows[MAX_FORMATS];
+    const int32_t n_rows = count_formats(program, rows);
+    MX_TRY(mx_buf_printf(out, err, "{\"dir\": "));
+    MX_TRY(mx_json_append_str(out, mx_str_from(options->model), err));
+    MX_TRY(mx_buf_printf(out, err, ", \"family\": "));
+    MX_TRY(mx_json_append_str(out, mx_str_from(c->model_type), err));
+    MX_TRY(mx_buf_printf(out, err,
+                         ", \"layers\": %d, \"width\": %" PRId64 ", \"heads\": %d, \"kv_heads\": %d, \"head_dim\": %d, "
+                         "\"experts\": %" PRId64 ", \"context\": %d, \"vocabulary\": %d,\n \"weights\": [",
+                         (int)c->n_layers, c->d_model, (int)c->n_heads, (int)c->n_kv_heads, (int)c->head_dim,
+                         c->n_experts, (int)program->n_ctx, (int)program->n_vocab));
+    for (int32_t i = 0; i < n_rows; i++) {
+        MX_TRY(mx_buf_printf(
+            out, err,
+            "%s{\"mode\": \"%s\", \"bits\": %d, \"group_size\": %d, \"dtype\": \"%s\", \"tensors\": %d, "
+            "\"bytes\": %" PRId64 "}",
+            i ? ", " : "", mx_quant_mode_name(rows[i].quant.mode), (int)rows[i].quant.bits,
+            (int)rows[i].quant.group_size, mx_dtype_name(rows[i].dtype), (int)rows[i].n_weights, rows[i].n_bytes));
+    }
+    return mx_buf_printf(out, err,
+                         "],\n \"memory\": {\"texts\": %" PRId64 ", \"context\": %" PRId64
+                         ", \"weight_bytes\": %" PRId64 ", \"cache_bytes\": %" PRId64 ", \"free_bytes\": %" PRId64
+                         "}}\n",
+                         m.n_texts, m.n_ctx, m.n_weight_bytes, m.n_kv_bytes, m.n_free_bytes);
+}
+
 int mx_cmd_inspect(const mx_cli_options *options)
 {
     mx_error err;
@@ -143,8 +213,11 @@ int mx_cmd_inspect(const mx_cli_options *options)
     MX_TRY_OR(done, st, mx_model_open(options->model, NULL, &model, &err));
     if (options->show_program) {
         st = print_program(model, options, &out, &err);
+    } else if (options->as_json) {
+        st = print_json(model, options, &out, &err);
     } else {
         MX_TRY_OR(done, st, print_summary(model, &out, &err));
+        MX_TRY_OR(done, st, print_memory(model, options, &out, &err));
         st = print_text_side(options, &out, &err);
     }
 done:;

@@ -88,6 +88,7 @@ typedef struct mx_cli_options {
     const char *progress;
     mx_cli_int q_bits;
     mx_cli_int q_group_size;
+    mx_cli_int n_texts;
     mx_cli_int n_rounds;
     mx_cli_int bench_prompt;
     mx_cli_int bench_answer;

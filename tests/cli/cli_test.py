@@ -120,6 +120,17 @@ def manual_and_completions_name_every_command(cli):
     check_failure(cli("completion", "tcsh"), 2, "bash, zsh and fish")
 
 
+def inspect_counts_the_memory_for_a_context_and_a_batch(cli):
+    def figures(*args):
+        return json.loads(check_fine(cli("inspect", cli.path(cli.model), "--json", *args)).out)
+    one = figures("-c", 100)
+    check(one["family"] == "llama" and one["layers"] == 2 and one["vocabulary"] == tiny_model.N_VOCAB, one)
+    check(sum(w["bytes"] for w in one["weights"]) == one["memory"]["weight_bytes"] > 0, one)
+    many = figures("-c", 200, "--batch", 8)
+    check(many["memory"]["cache_bytes"] == 16 * one["memory"]["cache_bytes"] > 0, one, many)
+    check("8 texts of 200 tokens" in check_fine(cli("inspect", "-m", cli.path(cli.model), "-c", 200, "--batch", 8)).out)
+
+
 def bench_prints_speeds(cli):
     rows = json.loads(check_fine(cli("bench", cli.path(cli.model), "--json", "--rounds", 1, "--prompt-tokens", 40,
                                      "--answer-tokens", 4)).out)
