@@ -450,36 +450,34 @@ MX_TEST(operations_on_values_side_by_side)
     rig_deinit(&r);
 }
 
+/* Weights times a number of each expert's, so that the choice is looked at too. */
+static mx_value add_routing(rig *r, const mx_route_params *params, bool has_bias, mx_value *ids)
+{
+    const float *ignored;
+    const mx_value scores = rig_input(r, 70, &ignored);
+    *ids = rig_value(r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_I32);
+    const mx_value weights = rig_value(r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_F32);
+    const mx_value scaled = rig_value(r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_F32);
+    mx_op *route = rig_op(r, MX_OP_ROUTE, scores, MX_NO_VALUE, MX_NO_VALUE, *ids);
+    route->out[1] = weights;
+    route->u.route = *params;
+    route->u.route.bias = has_bias ? rig_random_vector(r, 70, &ignored) : MX_NO_WEIGHT;
+    rig_op(r, MX_OP_SCALE_CHOSEN, weights, *ids, MX_NO_VALUE, scaled)->u.vector.weight =
+        rig_random_vector(r, 70, &ignored);
+    return scaled;
+}
+
 static void check_routing(const mx_route_params *params, bool has_bias, uint64_t seed)
 {
     static rig r;
-    const float *ignored;
+    mx_value ids;
     rig_init(&r, seed);
-    const mx_value scores = rig_input(&r, 70, &ignored);
-    const mx_value ids = rig_value(&r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_I32);
-    const mx_value weights = rig_value(&r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_F32);
-    const mx_value x = rig_input(&r, 32, &ignored);
-    const mx_value slots = rig_value(&r, MX_ROWS_TOKENS, TOP_K, 24, MX_VALUE_F32);
-    const mx_value y = rig_value(&r, MX_ROWS_TOKENS, 1, 24, MX_VALUE_F32);
-    mx_op *route = rig_op(&r, MX_OP_ROUTE, scores, MX_NO_VALUE, MX_NO_VALUE, ids);
-    route->out[1] = weights;
-    route->u.route = *params;
-    route->u.route.bias = has_bias ? rig_random_vector(&r, 70, &ignored) : MX_NO_WEIGHT;
-    const mx_weight dense = rig_random_weight(&r, rig_format_named("f32")->quant, MX_DTYPE_F32, 70, 24, 32);
-    mx_op *experts = rig_op(&r, MX_OP_EXPERT_LINEAR, x, ids, MX_NO_VALUE, slots);
-    experts->u.linear = (mx_linear_params){.n_weights = 1,
-                                           .weights = {rig_weight(&r, &dense)},
-                                           .biases = {MX_NO_WEIGHT},
-                                           .norm = {.weight = MX_NO_WEIGHT}};
-    const mx_value scaled = rig_value(&r, MX_ROWS_TOKENS, 1, TOP_K, MX_VALUE_F32);
-    rig_op(&r, MX_OP_SCALE_CHOSEN, weights, ids, MX_NO_VALUE, scaled)->u.vector.weight =
-        rig_random_vector(&r, 70, &ignored);
-    rig_op(&r, MX_OP_EXPERT_COMBINE, slots, scaled, MX_NO_VALUE, y);
-    compare(&r, y, (const steps){{{0, 9}}, {{0, 1}}}, LINEAR_ERROR, "experts");
+    const mx_value weights = add_routing(&r, params, has_bias, &ids);
+    compare(&r, weights, (const steps){{{0, 9}}, {{0, 1}}}, F32_ERROR, "routing");
     rig_deinit(&r);
 }
 
-MX_TEST(routing_and_the_sum_of_experts)
+MX_TEST(every_way_of_routing)
 {
     if (!has_gpu()) {
         return;
@@ -500,9 +498,33 @@ MX_TEST(routing_and_the_sum_of_experts)
                   false, 804);
 }
 
+MX_TEST(routing_and_the_sum_of_experts)
+{
+    if (!has_gpu()) {
+        return;
+    }
+    static rig r;
+    mx_value ids;
+    const float *ignored;
+    rig_init(&r, 805);
+    const mx_value weights = add_routing(&r, &(mx_route_params){.top_k = TOP_K, .scale = 1.0f}, false, &ids);
+    const mx_value x = rig_input(&r, 32, &ignored);
+    const mx_value slots = rig_value(&r, MX_ROWS_TOKENS, TOP_K, 24, MX_VALUE_F32);
+    const mx_value y = rig_value(&r, MX_ROWS_TOKENS, 1, 24, MX_VALUE_F32);
+    const mx_weight dense = rig_random_weight(&r, rig_format_named("f32")->quant, MX_DTYPE_F32, 70, 24, 32);
+    mx_op *experts = rig_op(&r, MX_OP_EXPERT_LINEAR, x, ids, MX_NO_VALUE, slots);
+    experts->u.linear = (mx_linear_params){.n_weights = 1,
+                                           .weights = {rig_weight(&r, &dense)},
+                                           .biases = {MX_NO_WEIGHT},
+                                           .norm = {.weight = MX_NO_WEIGHT}};
+    rig_op(&r, MX_OP_EXPERT_COMBINE, slots, weights, MX_NO_VALUE, y);
+    compare(&r, y, (const steps){{{0, 9}}, {{0, 1}}}, LINEAR_ERROR, "experts");
+    rig_deinit(&r);
+}
+
 MX_TEST_MAIN(MX_CASE(linear_in_every_format), MX_CASE(linear_with_a_norm_and_a_glu),
              MX_CASE(linear_with_a_layernorm_and_an_activation), MX_CASE(linears_of_mixed_formats_share_their_input),
              MX_CASE(linear_with_few_or_odd_columns_and_with_many_rows), MX_CASE(experts_plain_and_with_a_glu),
              MX_CASE(attention_over_short_and_long_histories), MX_CASE(attention_of_few_tokens),
-             MX_CASE(operations_on_values), MX_CASE(operations_on_values_side_by_side),
+             MX_CASE(operations_on_values), MX_CASE(operations_on_values_side_by_side), MX_CASE(every_way_of_routing),
              MX_CASE(routing_and_the_sum_of_experts))
