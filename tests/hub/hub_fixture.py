@@ -16,6 +16,7 @@ import json
 import re
 import socket
 import socketserver
+import ssl
 import struct
 import threading
 import time
@@ -165,7 +166,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if isinstance(fault, Status):
             return self.send_status(fault)
         port = self.server.server_address[1]
-        where = f"http://127.0.0.1:{port}/storage/{repo}/{urllib.parse.quote(name)}?signed=yes"
+        scheme = hub.redirect_scheme or hub.url.split(":")[0]
+        where = f"{scheme}://127.0.0.1:{port}/storage/{repo}/{urllib.parse.quote(name)}?signed=yes"
         headers += [("X-Linked-ETag", f'"{digest}"'), ("X-Linked-Size", str(len(data))), ("Location", where),
                     ("ETag", f'"{digest}"')]
         self.send(302, b"", headers)
@@ -230,7 +232,9 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
 
 class HubFixture:
-    def __init__(self, token=None):
+    def __init__(self, token=None, certificate=None):
+        """certificate: files of a certificate and its key, for HTTPS."""
+        self.certificate, self.redirect_scheme = certificate, None
         self.repos, self.faults, self.requests, self.hashes = {}, {}, [], {}
         self.token, self.deny_code, self.missing_status = token, None, 404
         self.lock = threading.Lock()
@@ -238,7 +242,13 @@ class HubFixture:
     def __enter__(self):
         self.server = Server(("127.0.0.1", 0), Handler)
         self.server.hub = self
-        self.url = f"http://localhost:{self.server.server_address[1]}"
+        scheme = "http"
+        if self.certificate:
+            scheme = "https"
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*self.certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.url = f"{scheme}://localhost:{self.server.server_address[1]}"
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
         return self
 

@@ -504,6 +504,27 @@ def the_cache_of_huggingface_hub_is_used_in_place(hub):
     check_failure(hub.run("generate", "-m", REPO, "-p", "a", "--offline"), 1, "not whole", "safetensors")
 
 
+def certificates_are_checked(hub):
+    if not hub.cli.is_native or not shutil.which("openssl"):
+        raise Skip("needs a native POSIX program, and openssl to make a certificate")
+    files = [str(hub.home / name) for name in ("certificate.pem", "key.pem")]
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-out", files[0], "-keyout", files[1]],
+                   stderr=subprocess.DEVNULL, check=True)
+    with HubFixture(certificate=files) as fixture:
+        fixture.add(REPO, hub.files())
+        hub.fixture = fixture
+        hub.env["HF_ENDPOINT"] = fixture.url
+        check_failure(hub.download("--retries", "0"), 1, "certificate")
+        check(not fixture.requests)
+        fixture.redirect_scheme = "http"  # https must not be left
+        done = hub.download("--retries", "0", env={"SSL_CERT_FILE": files[0]})
+        check(done.code == 1 and not any(r.host == "127.0.0.1" for r in fixture.requests), done.err)
+        fixture.redirect_scheme = None
+        check_fine(hub.download(env={"SSL_CERT_FILE": files[0]}))
+        hub.check_whole()
+
+
 def proxies_are_asked(hub):
     with HubFixture() as proxy:
         done = hub.download("--retries", "0", env={"http_proxy": proxy.url, "no_proxy": ""})
