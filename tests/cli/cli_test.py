@@ -131,6 +131,18 @@ def inspect_counts_the_memory_for_a_context_and_a_batch(cli):
     check("8 texts of 200 tokens" in check_fine(cli("inspect", "-m", cli.path(cli.model), "-c", 200, "--batch", 8)).out)
 
 
+def perplexity_of_a_model_that_knows_nothing_is_its_vocabulary(cli):
+    model = cli.broken("nothing")
+    parts = {name: (shape, bytes(len(data))) for name, (shape, data) in tiny_model.tensors().items()}
+    (model / "model.safetensors").write_bytes(tiny_model.safetensors(parts))
+    done = check_fine(cli("perplexity", cli.path(model), "-p", "x" * 100, "-c", 30, "--json"))
+    found = json.loads(done.out)
+    check(abs(found["perplexity"] - tiny_model.N_VOCAB) < 1e-3 and found["tokens"] == 100 and found["error"] < 1e-3, found)
+    done = check_fine(cli("perplexity", "-m", cli.path(cli.model), "-p", "abc abc"))
+    check("perplexity " in done.out and "over 7 tokens" in done.out, done.out)
+    check_failure(cli("perplexity", cli.path(cli.model), "-p", "a", "-c", 1), 2, "windows have 2 to")
+
+
 def bench_prints_speeds(cli):
     rows = json.loads(check_fine(cli("bench", cli.path(cli.model), "--json", "--rounds", 1, "--prompt-tokens", 40,
                                      "--answer-tokens", 4)).out)
