@@ -54,46 +54,63 @@ static int32_t count_neighbours(const mx_conv_params *p, int64_t channel, int64_
     return (int32_t)n;
 }
 
+#define CONV_BLOCK 128 /* channels of a piece of work, and rows that go through them together: a page or two a row */
+#define CONV_ROWS  16
+
+/* Rows [row, row + n_rows) of channels from `channel` on that are neighbours in all views; state is theirs. */
+static void convolve_rows(const mx_cpu_task *task, int64_t channel, int32_t n_channels, float *state, int64_t row,
+                          int64_t n_rows)
+{
+    const mx_conv_params *p = &task->op->u.conv;
+    const int64_t n_cols = mx_cpu_info_of(task->cpu, task->op->out[0])->n_cols;
+    const float *bias = mx_cpu_vector(task->cpu, p->bias);
+    const mx_head_view x = mx_cpu_head_view(task, task->op->in[0], &p->x, channel);
+    const mx_head_view in_gate = mx_cpu_head_view(task, task->op->in[1], &p->in_gate, channel);
+    const mx_head_view out_gate = mx_cpu_head_view(task, task->op->in[2], &p->out_gate, channel);
+    task->cpu->kernels->recurrent.convolve(&(mx_conv_part){
+        .x = x.at + row * x.stride,
+        .x_stride = x.stride,
+        .in_gate = in_gate.at ? in_gate.at + row * in_gate.stride : NULL,
+        .in_stride = in_gate.stride,
+        .out_gate = out_gate.at ? out_gate.at + row * out_gate.stride : NULL,
+        .out_stride = out_gate.stride,
+        .y = mx_cpu_f32(task, task->op->out[0]) + row * n_cols + channel,
+        .y_stride = n_cols,
+        .w = mx_cpu_vector(task->cpu, p->weight) + (p->first_channel + channel) * p->width,
+        .bias = bias ? bias + p->first_channel + channel : NULL,
+        .state = state,
+        .width = p->width,
+        .n_channels = n_channels,
+        .n_rows = n_rows,
+        .has_silu = p->has_silu,
+    });
+}
+
 static void convolve_block(const mx_cpu_task *task, int32_t i_seq, int64_t i_block)
 {
     const mx_conv_params *p = &task->op->u.conv;
     const int64_t n_cols = mx_cpu_info_of(task->cpu, task->op->out[0])->n_cols;
-    const int64_t end = MX_MIN((i_block + 1) * MX_CONV_LANES, n_cols);
-    const int64_t row = task->batch->row_start[i_seq];
-    const float *bias = mx_cpu_vector(task->cpu, p->bias);
-    int32_t n = 0;
-    for (int64_t channel = i_block * MX_CONV_LANES; channel < end; channel += n) {
-        n = count_neighbours(p, channel, end - channel);
-        const mx_head_view x = mx_cpu_head_view(task, task->op->in[0], &p->x, channel);
-        const mx_head_view in_gate = mx_cpu_head_view(task, task->op->in[1], &p->in_gate, channel);
-        const mx_head_view out_gate = mx_cpu_head_view(task, task->op->in[2], &p->out_gate, channel);
-        for (int32_t i = 1; i < n; i++) {
-            (void)mx_cpu_state_row(task, i_seq, p->i_state, channel + i);
+    const int64_t first = i_block * CONV_BLOCK;
+    const int64_t end = MX_MIN(first + CONV_BLOCK, n_cols);
+    const int64_t to = task->batch->row_start[i_seq + 1];
+    float *state = mx_cpu_state_row(task, i_seq, p->i_state, first);
+    for (int64_t channel = first + 1; channel < end; channel++) {
+        (void)mx_cpu_state_row(task, i_seq, p->i_state, channel);
+    }
+    for (int64_t row = task->batch->row_start[i_seq]; row < to; row += CONV_ROWS) {
+        int32_t n = 0;
+        for (int64_t channel = first; channel < end; channel += n) {
+            n = count_neighbours(p, channel, MX_MIN(end - channel, (int64_t)MX_CONV_LANES));
+            convolve_rows(task, channel, n, state + (channel - first) * (p->width - 1), row,
+                          MX_MIN(to - row, (int64_t)CONV_ROWS));
         }
-        task->cpu->kernels->recurrent.convolve(&(mx_conv_part){
-            .x = x.at + row * x.stride,
-            .x_stride = x.stride,
-            .in_gate = in_gate.at ? in_gate.at + row * in_gate.stride : NULL,
-            .in_stride = in_gate.stride,
-            .out_gate = out_gate.at ? out_gate.at + row * out_gate.stride : NULL,
-            .out_stride = out_gate.stride,
-            .y = mx_cpu_f32(task, task->op->out[0]) + row * n_cols + channel,
-            .y_stride = n_cols,
-            .w = mx_cpu_vector(task->cpu, p->weight) + (p->first_channel + channel) * p->width,
-            .bias = bias ? bias + p->first_channel + channel : NULL,
-            .state = mx_cpu_state_row(task, i_seq, p->i_state, channel),
-            .width = p->width,
-            .n_channels = n,
-            .n_rows = mx_cpu_n_seq_rows(task, i_seq),
-            .has_silu = p->has_silu,
-        });
     }
 }
 
 void mx_cpu_chunked_conv(const mx_cpu_task *task)
 {
     const int64_t n_cols = mx_cpu_info_of(task->cpu, task->op->out[0])->n_cols;
-    mx_cpu_for_each_state_row(task, (n_cols + MX_CONV_LANES - 1) / MX_CONV_LANES, convolve_block);
+    mx_cpu_for_each_state_row(task, (n_cols + CONV_BLOCK - 1) / CONV_BLOCK, convolve_block);
 }
 
 /* SSM_SCAN --------------------------------------------------------------------------------------------------------- */

@@ -108,16 +108,46 @@ static void multiply_rest(const mx_small_product *p, int32_t first_col)
     }
 }
 
+#define PANEL_ROWS 128
+
+/* Columns [j, j + 2 * VF_WIDTH) of PANEL_ROWS rows of b at most, from row k0 on, side by side: rows that lie a power of
+ * two apart would push each other out of the first cache. */
+static MX_FORCE_INLINE void multiply_panel(const mx_small_product *p, int32_t j, int32_t k0, int32_t n_k, float *panel)
+{
+    for (int32_t k = 0; k < n_k; k++) {
+        const float *b = p->b + (k0 + k) * p->b_row + j;
+        vf_store(panel + k * 2 * VF_WIDTH, vf_load(b));
+        vf_store(panel + k * 2 * VF_WIDTH + VF_WIDTH, vf_load(b + VF_WIDTH));
+    }
+    mx_small_product part = *p;
+    part.y += j;
+    part.a += k0 * p->a_col;
+    part.b = panel;
+    part.b_row = 2 * VF_WIDTH;
+    part.k = n_k;
+    part.adds = p->adds || k0 > 0;
+    int32_t i = 0;
+    for (; i + 4 <= p->m; i += 4) {
+        multiply_block(&part, i, 0, 4);
+    }
+    for (; i < p->m; i++) {
+        multiply_block(&part, i, 0, 1);
+    }
+}
+
 static void multiply(const mx_small_product *p)
 {
+    float panel[PANEL_ROWS * 2 * VF_WIDTH];
     int32_t j = 0;
     for (; j + 2 * VF_WIDTH <= p->n; j += 2 * VF_WIDTH) {
-        int32_t i = 0;
-        for (; i + 4 <= p->m; i += 4) {
-            multiply_block(p, i, j, 4);
+        if (p->m < 8 || p->k == 0) {
+            for (int32_t i = 0; i < p->m; i++) {
+                multiply_block(p, i, j, 1);
+            }
+            continue;
         }
-        for (; i < p->m; i++) {
-            multiply_block(p, i, j, 1);
+        for (int32_t k0 = 0; k0 < p->k; k0 += PANEL_ROWS) {
+            multiply_panel(p, j, k0, p->k - k0 < PANEL_ROWS ? p->k - k0 : PANEL_ROWS, panel);
         }
     }
     multiply_rest(p, j);
