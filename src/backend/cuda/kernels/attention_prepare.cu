@@ -1,7 +1,7 @@
 /* attention_prepare.cu - heads as attention takes them: queries normalised, rotated and in f16, keys and values in the
  * cache. Also ROPE alone.
  *
- * Grid      attention_prepare: (n_tokens, heads of q, k and v, four a block); rope: (n_tokens, n_heads).
+ * Grid      attention_prepare: (n_tokens, blocks that share a token's heads of q, k and v); rope: (n_tokens, n_heads).
  * Block     attention_prepare: 128 threads, a warp a head; rope: 64.
  * Roofline  a few kilobytes a token: the launch is the cost.
  */
@@ -16,20 +16,23 @@ extern "C" __global__ void __launch_bounds__(128) attention_prepare(const __grid
     let_next_start();
     const int32_t t = blockIdx.x;
     const int32_t position = p.step.positions[t]; /* of the batch, which was there before the step */
-    const int32_t i = blockIdx.y * PREPARE_WARPS + threadIdx.x / 32; /* q heads, then k heads, then v heads */
-    const int32_t kv_head = (i - p.n_heads) % p.n_kv_heads;
     const int64_t page =
         p.step.page_table[(int64_t)p.step.token_seqs[t] * p.step.header->n_page_cols + position / PAGE_TOKENS];
-    const int64_t block = (page * p.n_kv_heads + kv_head) * PAGE_TOKENS * p.dim;
+    float *head = heads[threadIdx.x / 32];
     fill_tables(&p, &tables, position);
     __syncthreads(); /* the tables are there */
     wait_for_previous();
-    if (i < p.n_heads) {
-        prepare_query(&p, &tables, p.q16 + ((int64_t)t * p.n_heads + i) * p.dim, heads[threadIdx.x / 32], t, i);
-    } else if (p.k && i < p.n_heads + p.n_kv_heads) {
-        append_key(&p, &tables, block, heads[threadIdx.x / 32], t, kv_head, position % PAGE_TOKENS);
-    } else if (p.k && i < p.n_heads + 2 * p.n_kv_heads) {
-        append_value(&p, block, t, kv_head, position % PAGE_TOKENS);
+    const int32_t n_all = p.n_heads + (p.k ? 2 * p.n_kv_heads : 0); /* q heads, then k heads, then v heads */
+    for (int32_t i = blockIdx.y * PREPARE_WARPS + threadIdx.x / 32; i < n_all; i += gridDim.y * PREPARE_WARPS) {
+        const int32_t kv_head = (i - p.n_heads) % p.n_kv_heads;
+        const int64_t block = (page * p.n_kv_heads + kv_head) * PAGE_TOKENS * p.dim;
+        if (i < p.n_heads) {
+            prepare_query(&p, &tables, p.q16 + ((int64_t)t * p.n_heads + i) * p.dim, head, t, i);
+        } else if (i < p.n_heads + p.n_kv_heads) {
+            append_key(&p, &tables, block, head, t, kv_head, position % PAGE_TOKENS);
+        } else {
+            append_value(&p, block, t, kv_head, position % PAGE_TOKENS);
+        }
     }
 }
 

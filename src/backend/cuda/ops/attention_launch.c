@@ -2,6 +2,7 @@
 #include "backend/cuda/cuda_backend.h"
 
 #define PREPARE_WARPS  4
+#define MANY_TOKENS    512
 #define WARPS          4
 #define QUERY_ROWS     16
 #define TILE_STAGES    3
@@ -31,8 +32,9 @@ static attention_prepare_params prepare_params(const mx_cuda *cuda, int32_t i_ca
 static mx_status launch_prepare(mx_cuda *cuda, attention_prepare_params *params, mx_error *err)
 {
     const int32_t n_heads = params->n_heads + (params->k ? 2 * params->n_kv_heads : 0);
-    const mx_cuda_grid grid = {
-        {(uint32_t)cuda->step.n_tokens, ceil_div(n_heads, PREPARE_WARPS), 1}, 32 * PREPARE_WARPS, 0};
+    /* A block's tables serve all of a token's heads, where there are tokens enough for the device. */
+    const uint32_t n_shares = cuda->step.n_tokens >= MANY_TOKENS ? 1 : ceil_div(n_heads, PREPARE_WARPS);
+    const mx_cuda_grid grid = {{(uint32_t)cuda->step.n_tokens, n_shares, 1}, 32 * PREPARE_WARPS, 0};
     return mx_cuda_launch(cuda, MX_CUDA_attention_prepare, grid, params, err);
 }
 
