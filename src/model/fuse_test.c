@@ -111,7 +111,8 @@ MX_TEST(changed_weights_are_merged_and_the_rest_is_copied)
     snprintf(path, sizeof path, "%s/tokenizer.json", out);
     MX_CHECK(mx_file_kind_at(path) == MX_FILE_REGULAR);
     MX_CHECK_FAILS(mx_fuse(model.path, "unused", out, &n_fused, &err), MX_NOT_FOUND, &err, "adapter_config.json");
-    MX_CHECK_OK(mx_file_remove_tree(adapter.path, &err), &err);
+    MX_CHECK_OK(mx_file_remove_tree(out, &err), &err);
+    mx_tmpdir_close(&adapter);
     mx_tmpdir_close(&model);
 }
 
@@ -127,7 +128,8 @@ MX_TEST(rows_of_a_dora_adapter_get_their_magnitudes)
     read_row(out, "a", 0, row); /* (3, 2, 1) of length sqrt(14), brought to 7 */
     MX_CHECK_NEAR(row[0], 3.0 * 7.0 / sqrt(14.0), 1e-5);
     MX_CHECK_NEAR(row[2], 1.0 * 7.0 / sqrt(14.0), 1e-5);
-    MX_CHECK_OK(mx_file_remove_tree(adapter.path, &err), &err);
+    MX_CHECK_OK(mx_file_remove_tree(out, &err), &err);
+    mx_tmpdir_close(&adapter);
     mx_tmpdir_close(&model);
 }
 
@@ -140,11 +142,13 @@ MX_TEST(what_cannot_be_fused_is_named)
     write_model(&model);
     MX_CHECK_FAILS(fuse(&model, LORA, "c", false, &adapter, out, &n_fused), MX_UNSUPPORTED, &err,
                    "\"c.lora_a\" has no place");
-    MX_CHECK_OK(mx_file_remove_tree(adapter.path, &err), &err);
+    MX_CHECK_OK(mx_file_remove_tree(out, &err), &err);
+    mx_tmpdir_close(&adapter);
     MX_CHECK_FAILS(fuse(&model, LORA, "q", false, &adapter, out, &n_fused), MX_FORMAT, &err, "does not fit \"q\"");
     MX_CHECK_FAILS(mx_fuse(model.path, adapter.path, model.path, &n_fused, &err), MX_INVALID, &err,
                    "holds a model already");
-    MX_CHECK_OK(mx_file_remove_tree(adapter.path, &err), &err);
+    MX_CHECK_OK(mx_file_remove_tree(out, &err), &err);
+    mx_tmpdir_close(&adapter);
     mx_tmpdir_close(&model);
 }
 
