@@ -201,6 +201,32 @@ MX_TEST(linear_with_a_norm_and_a_glu)
     }
 }
 
+/* Rows of a fused matrix, and a matrix that is stored [inputs, outputs]: neither is in one piece. */
+MX_TEST(linear_of_rows_in_runs_and_of_a_transpose)
+{
+    if (!has_gpu()) {
+        return;
+    }
+    for (int32_t i = 0; i < 2; i++) {
+        static rig r;
+        const float *ignored;
+        rig_init(&r, 280 + (uint64_t)i);
+        const mx_quant quant = {i == 0 ? MX_QUANT_AFFINE : MX_QUANT_NONE, i == 0 ? 4 : 0, i == 0 ? 64 : 0};
+        const mx_weight stored = rig_random_weight(&r, quant, MX_DTYPE_BF16, 1, i == 0 ? 96 : 128, i == 0 ? 128 : 48);
+        const mx_weight turned = i == 0 ? stored : mx_weight_transpose(&stored);
+        const mx_weight w = i == 0 ? mx_weight_slice_runs(&stored, 8, 5, 4, 16) : mx_weight_slice_rows(&turned, 3, 40);
+        const mx_value x = rig_input(&r, 128, &ignored);
+        const mx_value y = rig_value(&r, MX_ROWS_TOKENS, 1, w.n_rows, MX_VALUE_F32);
+        rig_op(&r, MX_OP_LINEAR, x, MX_NO_VALUE, MX_NO_VALUE, y)->u.linear =
+            (mx_linear_params){.n_weights = 1,
+                               .weights = {rig_weight(&r, &w)},
+                               .biases = {MX_NO_WEIGHT},
+                               .norm = {.weight = MX_NO_WEIGHT}};
+        compare(&r, y, decode_and_prefill, LINEAR_ERROR, i == 0 ? "rows in runs" : "a transpose");
+        rig_deinit(&r);
+    }
+}
+
 MX_TEST(linear_with_a_layernorm_and_an_activation)
 {
     if (!has_gpu()) {
@@ -523,7 +549,8 @@ MX_TEST(routing_and_the_sum_of_experts)
 }
 
 MX_TEST_MAIN(MX_CASE(linear_in_every_format), MX_CASE(linear_with_a_norm_and_a_glu),
-             MX_CASE(linear_with_a_layernorm_and_an_activation), MX_CASE(linears_of_mixed_formats_share_their_input),
+             MX_CASE(linear_with_a_layernorm_and_an_activation), MX_CASE(linear_of_rows_in_runs_and_of_a_transpose),
+             MX_CASE(linears_of_mixed_formats_share_their_input),
              MX_CASE(linear_with_few_or_odd_columns_and_with_many_rows), MX_CASE(experts_plain_and_with_a_glu),
              MX_CASE(attention_over_short_and_long_histories), MX_CASE(attention_of_few_tokens),
              MX_CASE(operations_on_values), MX_CASE(operations_on_values_side_by_side), MX_CASE(every_way_of_routing),
