@@ -31,7 +31,7 @@ static void check_config(const mx_model_config *c)
 {
     must(c->n_layers > 0 && c->n_heads > 0 && c->n_kv_heads > 0 && c->n_heads % c->n_kv_heads == 0);
     must(c->head_dim >= 2 && c->head_dim <= MX_MAX_HEAD_DIM && c->n_ctx > 0 && c->n_ctx <= MX_MAX_CTX);
-    must(c->d_model > 0 && c->d_ff > 0 && c->n_vocab > 0);
+    must(c->d_model > 0 && c->d_ff >= 0 && c->n_vocab > 0); /* no columns: a model without MLPs, such as Mamba */
     must(c->norm_eps > 0 && c->query_scale >= 0 && c->logit_softcap >= 0 && c->window >= 0);
     must(c->n_eos_ids >= 0 && c->n_eos_ids <= MX_MAX_EOS_IDS);
     for (int32_t i = 0; i < c->n_layers; i++) {
