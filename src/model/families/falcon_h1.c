@@ -27,7 +27,12 @@ typedef struct falcon_fields {
 } falcon_fields;
 
 static const falcon_fields falcon_own = {
-    .mamba = {.n_heads = 128, .d_state = 256, .n_groups = 1, .conv_width = 4, .has_conv_bias = true, .dt_max = FLT_MAX},
+    .mamba = {.n_heads = 128,
+              .d_state = 256,
+              .n_groups = 1,
+              .conv_width = 4,
+              .has_conv_bias = true,
+              .dt_max = (double)FLT_MAX},
     .d_ssm = 1024,
     .has_norm_first = true,
     .logit_factor = 1,

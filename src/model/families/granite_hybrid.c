@@ -17,7 +17,12 @@ typedef struct granite_fields {
 } granite_fields;
 
 static const granite_fields granite_own = {
-    .mamba = {.n_heads = 128, .d_state = 256, .n_groups = 1, .conv_width = 4, .has_conv_bias = true, .dt_max = FLT_MAX},
+    .mamba = {.n_heads = 128,
+              .d_state = 256,
+              .n_groups = 1,
+              .conv_width = 4,
+              .has_conv_bias = true,
+              .dt_max = (double)FLT_MAX},
     .expand = 2,
     .d_ff_shared = 1024,
 };

@@ -27,7 +27,7 @@ static const mx_mamba2_config mamba2_own = {.n_heads = 128,
                                             .n_groups = 8,
                                             .conv_width = 4,
                                             .has_conv_bias = true,
-                                            .dt_max = FLT_MAX};
+                                            .dt_max = (double)FLT_MAX};
 
 static const mx_field mamba2_own_fields[] = {
     MX_FIELD(mx_mamba2_config, I32, n_heads, "num_heads", 1, 1 << 16),

@@ -24,7 +24,7 @@ static const nemotron_fields nemotron_own = {
               .n_groups = 8,
               .conv_width = 4,
               .has_conv_bias = true,
-              .dt_max = FLT_MAX},
+              .dt_max = (double)FLT_MAX},
     .d_ff_shared = 7688,
 };
 
