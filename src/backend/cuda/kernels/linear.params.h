@@ -15,7 +15,8 @@
 
 enum { LINEAR_MAX_SEGMENTS = 4 };
 
-/* linear_few: rows of x at most, a block's warps; a slot of a warp's ring, how many there are, and what else the block
+/* linear_few: rows of x at most, a block's warps; a slot of a warp's ring, how many there are (where shared memory is
+ * small 2 or 1: n_slots), and what else the block
  * has of shared memory before the staged rows: { FEW_ROWS factors | [unit][FEW_ROWS] x {sum of x, factor} | f16 rows of
  * n_padded + 32 }. A unit is a group of columns, or a span for TILE_F16. */
 enum { FEW_ROWS = 8, FEW_WARPS_SHIFT = 4, FEW_WARPS = 1 << FEW_WARPS_SHIFT, FEW_THREADS = 32 * FEW_WARPS };
@@ -97,7 +98,7 @@ typedef struct linear_params {
     int32_t n_rows_padded; /* linear_wide */
     int32_t n_stages;
     int32_t stage_bytes;
-    int32_t reserved;
+    int32_t n_slots; /* linear_few */
 } linear_params;
 MX_PARAMS_SIZE(linear_params, 336);
 

@@ -342,14 +342,26 @@ __device__ __forceinline__ void copy_staged(const linear_params *p, float *stage
     copy_wait<0>();
 }
 
+/* Waits for the oldest of n_slots copies: MOST of them, or 2 or 1 where shared memory is small. */
+template <int MOST> __device__ __forceinline__ void wait_for_oldest(int32_t n_slots)
+{
+    if (n_slots == MOST) {
+        copy_wait<MOST - 1>();
+    } else if (n_slots == 2) {
+        copy_wait<1>();
+    } else {
+        copy_wait<0>();
+    }
+}
+
 template <int KIND, int GROUP> __device__ __forceinline__ void linear_few(const linear_params *p)
 {
     typedef few_slot<KIND, GROUP> S;
     MX_DYNAMIC_SHARED(uint4, memory);
     const int32_t warp = threadIdx.x / 32;
     const int32_t lane = threadIdx.x % 32;
-    uint8_t *ring = (uint8_t *)memory + warp * (S::N_SLOTS * S::BYTES);
-    float *sums = (float *)((uint8_t *)memory + FEW_WARPS * S::N_SLOTS * S::BYTES);
+    uint8_t *ring = (uint8_t *)memory + warp * (p->n_slots * S::BYTES);
+    float *sums = (float *)((uint8_t *)memory + FEW_WARPS * p->n_slots * S::BYTES);
     float *parts = sums + 2 * FEW_WARPS * TILE_ROWS * FEW_ROWS;
     float *segment_factors = parts + FEW_WARPS;
     float *staged = segment_factors + 2 * LINEAR_MAX_SEGMENTS;
@@ -373,7 +385,7 @@ template <int KIND, int GROUP> __device__ __forceinline__ void linear_few(const 
     stream.span = first_span;
     stream.n_tiles = first_span < p->n_spans ? p->n_tiles - (int32_t)tile : 0;
 #pragma unroll 1
-    for (int32_t u = 0; u < S::N_SLOTS; u++) {
+    for (int32_t u = 0; u < p->n_slots; u++) {
         ask<KIND, GROUP>(&stream, p, ring + u * S::BYTES, first_span);
     }
     if (threadIdx.x < p->n_segments) {
@@ -416,12 +428,12 @@ template <int KIND, int GROUP> __device__ __forceinline__ void linear_few(const 
         const int32_t n_spans = first_tile + my_tile < p->n_tiles ? p->n_spans : 0;
         for (int32_t span = first_span; span < n_spans; span += 1 << p->share_shift) {
             uint8_t *at = ring + slot * S::BYTES;
-            copy_wait<S::N_SLOTS - 1>();
+            wait_for_oldest<S::N_SLOTS>(p->n_slots);
             __syncwarp(); /* what the other lanes copied is there */
             multiply_span<KIND, GROUP>(acc, at, x_lane + span * SPAN_COLS, units_lane + span * S::N_GROUPS * FEW_ROWS);
             __syncwarp(); /* all lanes have read the slot */
             ask<KIND, GROUP>(&stream, p, at, first_span);
-            slot = slot + 1 == S::N_SLOTS ? 0 : slot + 1;
+            slot = slot + 1 == p->n_slots ? 0 : slot + 1;
         }
         float *turn_sums = sums + turn * FEW_WARPS * TILE_ROWS * FEW_ROWS;
         float *to = turn_sums + (warp * TILE_ROWS + lane / 4) * FEW_ROWS + lane % 4 * 2;

@@ -18,10 +18,20 @@ int64_t mx_cuda_staged_bytes(const mx_cuda_packed *packed, int64_t n_rows)
     return FEW_ROWS * 4 + n_units * FEW_ROWS * 8 + n_rows * (packed->n_chunks * CHUNK_COLS + 32) * 2;
 }
 
-static uint32_t few_shared_bytes(const mx_cuda_packed *packed, int64_t n_rows)
+static uint32_t few_shared_bytes(const mx_cuda_packed *packed, int64_t n_rows, int32_t n_slots)
 {
-    return (uint32_t)(FEW_WARPS * FEW_SLOTS(packed->kind) * FEW_SLOT_BYTES(packed->kind, count_groups(packed)) +
-                      FEW_SUM_FLOATS * 4 + mx_cuda_staged_bytes(packed, n_rows));
+    return (uint32_t)(FEW_WARPS * n_slots * FEW_SLOT_BYTES(packed->kind, count_groups(packed)) + FEW_SUM_FLOATS * 4 +
+                      mx_cuda_staged_bytes(packed, n_rows));
+}
+
+/* Slots of a warp's ring that fit into the device's shared memory: 0, 1, 2 or all. */
+static int32_t few_slots(const mx_cuda *cuda, const mx_cuda_packed *packed, int64_t n_rows)
+{
+    const uint32_t n_bytes = (uint32_t)cuda->max_shared_bytes - SHARED_STATIC;
+    if (few_shared_bytes(packed, n_rows, FEW_SLOTS(packed->kind)) <= n_bytes) {
+        return FEW_SLOTS(packed->kind);
+    }
+    return few_shared_bytes(packed, n_rows, 2) <= n_bytes ? 2 : few_shared_bytes(packed, n_rows, 1) <= n_bytes;
 }
 
 static uint32_t many_shared_bytes(const mx_cuda_packed *packed, int32_t n_row_tiles)
@@ -104,7 +114,8 @@ static int32_t few_kernel(const mx_cuda_packed *packed)
 static mx_status launch_few(mx_cuda *cuda, const mx_cuda_packed *packed, linear_params *params, int32_t n_slots,
                             mx_error *err)
 {
-    const uint32_t n_shared = few_shared_bytes(packed, params->n_x_rows);
+    params->n_slots = few_slots(cuda, packed, params->n_x_rows);
+    const uint32_t n_shared = few_shared_bytes(packed, params->n_x_rows, params->n_slots);
     const int32_t per_sm = params->n_x_rows == 1 && 2 * (n_shared + 1024) <= (uint32_t)cuda->max_shared_bytes ? 2 : 1;
     const int32_t max_blocks = MX_MAX(1, per_sm * cuda->device->n_sms / n_slots);
     params->share_shift = choose_share(packed, max_blocks);
@@ -200,7 +211,7 @@ static mx_status launch_input(mx_cuda *cuda, const mx_norm_params *norm, const l
 static bool fits_few(const mx_cuda *cuda, const mx_cuda_op_data *data, int64_t n_rows)
 {
     for (int32_t i = 0; i < data->n_packed; i++) {
-        if (few_shared_bytes(&data->packed[i], n_rows) + SHARED_STATIC > (uint32_t)cuda->max_shared_bytes) {
+        if (few_slots(cuda, &data->packed[i], n_rows) == 0) {
             return false;
         }
     }
