@@ -7,15 +7,14 @@
 #include "backend/cuda/cuda_image.h"
 #include "base/mem.h"
 
-#define TAKE_ALIGN    256
-#define MAX_HEAD_DIM  256
-#define PAD_BYTES     4096 /* behind the last thing taken: kernels may read a piece past an end */
-#define SHARED_STATIC 1024 /* at least what linear kernels have of shared memory beside what a launch asks for */
-#define ATTENTION_SHARED                                                                        \
-    (3 * 2 * MX_PAGE_TOKENS * MAX_HEAD_DIM * 2) /* more than attention_split's 4 x 16 x 258 f32 \
-                                                 */
-#define MAX_ROW_TILE   128                      /* rows of x that a block takes: in x16 rows are padded to it */
-#define PARTIAL_BLOCKS 2                        /* a launch is split into at most this many blocks a multiprocessor */
+#define TAKE_ALIGN     256
+#define MAX_HEAD_DIM   256
+#define PAD_BYTES      4096 /* behind the last thing taken: kernels may read a piece past an end */
+#define SHARED_STATIC  1024 /* at least what linear kernels have of shared memory beside what a launch asks for */
+#define SPLIT_SHARED   (4 * 16 * (MAX_HEAD_DIM + 2) * 4) /* beside 20 KB that are static */
+#define TILES_SHARED   (3 * 2 * MX_PAGE_TOKENS * MAX_HEAD_DIM * 2)
+#define MAX_ROW_TILE   128 /* rows of x that a block takes: in x16 rows are padded to it */
+#define PARTIAL_BLOCKS 2   /* a launch is split into at most this many blocks a multiprocessor */
 
 static const char *const kernel_names[] = {
 #define X(name) #name,
@@ -172,8 +171,11 @@ static mx_status load_kernels(mx_cuda *cuda, mx_error *err)
     for (int32_t i = MX_CUDA_linear_few_q4_32; i <= MX_CUDA_linear_wide_f16_128x2; i++) {
         MX_TRY(allow_shared(cuda, i, cuda->max_shared_bytes - SHARED_STATIC, err));
     }
-    for (int32_t i = MX_CUDA_attention_split_64; i <= MX_CUDA_attention_tiles_256; i++) {
-        MX_TRY(allow_shared(cuda, i, MX_MIN(ATTENTION_SHARED, cuda->max_shared_bytes - SHARED_STATIC), err));
+    for (int32_t i = MX_CUDA_attention_split_64; i <= MX_CUDA_attention_split_256; i++) {
+        MX_TRY(allow_shared(cuda, i, SPLIT_SHARED, err));
+    }
+    for (int32_t i = MX_CUDA_attention_tiles_64; i <= MX_CUDA_attention_tiles_256; i++) {
+        MX_TRY(allow_shared(cuda, i, TILES_SHARED, err));
     }
     return MX_OK;
 }
