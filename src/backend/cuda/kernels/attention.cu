@@ -1,14 +1,17 @@
 /* attention.cu - softmax attention over a paged cache, on the tensor cores.
  *
  * Source    online softmax as in FlashAttention (arXiv 2205.14135) and its split over positions (FlashDecoding).
- * Grid      attention_split: (n_seqs, n_kv_heads * n_row_tiles, splits); attention_tiles: (query tiles, n_heads * 4 / warps).
+ * Grid      attention_split: (n_seqs, n_kv_heads * n_row_tiles, splits);
+ *           attention_tiles: (query tiles, n_heads * 4 / warps).
  * Block     128 threads = 4 warps. A warp has 16 queries: pairs of a token and one of the heads that share a kv head,
- * so keys and values are read once for all of them. In attention_split the warps share the queries and take every
- * fourth page; in attention_tiles each has its own queries. Shared    attention_split: [4][16][dim + 2] f32, what the
- * warps found, and 4 KiB of weights. Layout    A page is 32 positions: 4 column tiles of scores. Column 2c + e of tile
- * t is position 8c + 2t + e, so a lane has 8 neighbouring positions and its scores are, as they lie, the left side of
- * the product with the values. Keys and values go from memory to the products with one 16-byte load for two products
- * and no shared memory. Roofline  splits: 4 * dim bytes a position and kv head at the memory's speed.
+ *           so keys and values are read once for all of them. In attention_split the warps share the queries and take
+ *           every fourth page; in attention_tiles each has its own queries.
+ * Shared    attention_split: [4][16][dim + 2] f32, what the warps found, and 4 KiB of weights.
+ * Layout    A page is 32 positions: 4 column tiles of scores. Column 2c + e of tile t is position 8c + 2t + e, so a
+ *           lane has 8 neighbouring positions and its scores are, as they lie, the left side of the product with the
+ *           values. Keys and values go from memory to the products with one 16-byte load for two products and no
+ *           shared memory.
+ * Roofline  splits: 4 * dim bytes a position and kv head at the memory's speed.
  */
 #include "backend/cuda/kernels/attention_heads.cuh"
 #include "backend/cuda/kernels/device.cuh"
@@ -44,9 +47,9 @@ __device__ __forceinline__ void open_queries(warp_queries<DIM> *w, const attenti
         const uint16_t *near = q_shared + (threadIdx.x % 32 / 4 + 8 * r) * DIM + 8 * c;
 #pragma unroll
         for (int j = 0; j < DIM / 32; j++) {
-            const uint4 v = rows[r] < 0   ? zero
-                            : q_shared ? *(const uint4 *)(near + 32 * j)
-                                       : __ldcg((const uint4 *)(q + 32 * j));
+            const uint4 v = rows[r] < 0 ? zero
+                            : q_shared  ? *(const uint4 *)(near + 32 * j)
+                                        : __ldcg((const uint4 *)(q + 32 * j));
             w->q[2 * j][r] = v.x;
             w->q[2 * j][2 + r] = v.y;
             w->q[2 * j + 1][r] = v.z;
@@ -63,8 +66,8 @@ __device__ __forceinline__ void open_queries(warp_queries<DIM> *w, const attenti
     }
 }
 
-/* Takes the 32 positions of a page into account. keys and values are those of the page and kv head; IS_STAGED: in shared
- * memory, the 16-byte piece j of a key r at j ^ 4 * (r % 2), which keeps two keys from sharing banks. */
+/* Takes the 32 positions of a page into account. keys and values are those of the page and kv head; IS_STAGED: in
+ * shared memory, the 16-byte piece j of a key r at j ^ 4 * (r % 2), which keeps two keys from sharing banks. */
 template <int DIM, bool IS_STAGED>
 __device__ __forceinline__ void attend_page(warp_queries<DIM> *w, const attention_params *p, const uint16_t *keys,
                                             const uint16_t *values, int32_t first_position)
@@ -219,8 +222,7 @@ template <int DIM> __device__ __forceinline__ void leave_part(const warp_queries
 }
 
 /* A sequence's page of keys and values on its way to the second cache. */
-template <int DIM>
-__device__ __forceinline__ void expect_page(const attention_params *p, int64_t page, int32_t kv_head)
+template <int DIM> __device__ __forceinline__ void expect_page(const attention_params *p, int64_t page, int32_t kv_head)
 {
     const int64_t block = (page * p->n_kv_heads + kv_head) * PAGE_TOKENS * DIM;
     for (int32_t i = threadIdx.x % 32; i < PAGE_TOKENS * DIM / 64; i += 32) {

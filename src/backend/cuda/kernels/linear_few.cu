@@ -2,10 +2,10 @@
  *
  * Source    the tensor cores' 16 x 8 products with weights on the left, as in Marlin (arXiv 2408.11743), here with the
  *           weights' own lane order (tiles.params.h), so that a warp reads 512 neighbouring bytes and needs no shuffle.
- * Codes     go into the products without arithmetic: an f16 whose exponent bits are 0 is its last bits times 2^-24, so a
- *           masked word is a pair of codes. Nibbles 1 and 3 of a byte pair come out 16 times too large, and the columns
- *           of x that meet them are 16 times smaller. A group's sum is multiplied by its scale in f32, and its bias by
- *           the sum of the group's x: weights are exact, x alone is rounded.
+ * Codes     go into the products without arithmetic: an f16 whose exponent bits are 0 is its last bits times 2^-24, so
+ *           a masked word is a pair of codes. Nibbles 1 and 3 of a byte pair come out 16 times too large, and the
+ *           columns of x that meet them are 16 times smaller. A group's sum is multiplied by its scale in f32, and its
+ *           bias by the sum of the group's x: weights are exact, x alone is rounded.
  * x         Each span of 128 columns is brought near 2^14 by a power of two of its own, so no look at the whole row
  *           comes before its conversion; the norm's 1 / rms is a factor at the end. One row is brought to f16 by every
  *           block for itself; more rows by linear_stage, once, and copied.
@@ -26,7 +26,9 @@
 template <int KIND, int GROUP> struct few_slot {
     enum {
         N_GROUPS = SPAN_COLS / GROUP,
-        N_LOADS = KIND == TILE_Q4 ? 1 : KIND == TILE_Q8 ? 2 : 4, /* of 16 bytes, a lane and chunk */
+        N_LOADS = KIND == TILE_Q4   ? 1
+                  : KIND == TILE_Q8 ? 2
+                                    : 4, /* of 16 bytes, a lane and chunk */
         WORD_BYTES = 2 * 512 * N_LOADS,
         BYTES = FEW_SLOT_BYTES(KIND, N_GROUPS),
         N_SLOTS = FEW_SLOTS(KIND),
@@ -92,9 +94,9 @@ struct layer_stats {
     float factor;
 };
 
-/* Brings this thread's columns of a row to f16, after its norm short of the factor of an RMS norm. The whole block takes part; a warp has spans of 128 columns.
- * units[n_units][FEW_ROWS] gets, for row r, each unit's sum of x and what undoes its power of two. Returns this
- * thread's part of the sum of squares. */
+/* Brings this thread's columns of a row to f16, after its norm short of the factor of an RMS norm. The whole block
+ * takes part; a warp has spans of 128 columns. units[n_units][FEW_ROWS] gets, for row r, each unit's sum of x and what
+ * undoes its power of two. Returns this thread's part of the sum of squares. */
 template <int KIND, int GROUP>
 __device__ __forceinline__ float stage_row(const linear_params *p, const float *x, layer_stats stats, uint16_t *x16,
                                            float2 *units, int32_t r)
@@ -105,7 +107,8 @@ __device__ __forceinline__ float stage_row(const linear_params *p, const float *
     const float lift = KIND == TILE_Q4 ? 0.0625f : 1.0f; /* of the columns that meet the larger nibbles */
     float squares = 0.0f;
 #pragma unroll 2
-    for (int32_t k = 4 * threadIdx.x; k < p->n_padded; k += 4 * FEW_THREADS) { /* the same turns for all lanes of a warp */
+    for (int32_t k = 4 * threadIdx.x; k < p->n_padded;
+         k += 4 * FEW_THREADS) { /* the same turns for all lanes of a warp */
         float4 v = load_4(x, k, n_cols);
         squares += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w;
         if (p->is_centered && k < n_cols) {
@@ -405,8 +408,7 @@ template <int KIND, int GROUP> __device__ __forceinline__ void linear_few(const 
             wait_for_previous();
         }
         const int32_t x_row = p->ids ? (p->is_x_by_slot ? blockIdx.y : blockIdx.y / p->top_k) : 0;
-        const float squares =
-            stage_row<KIND, GROUP>(p, p->x + (int64_t)x_row * p->n_cols, {0.0f, 1.0f}, x16, units, 0);
+        const float squares = stage_row<KIND, GROUP>(p, p->x + (int64_t)x_row * p->n_cols, {0.0f, 1.0f}, x16, units, 0);
         if (p->has_norm) {
             const float sum = warp_sum(squares);
             if (lane == 0) {
@@ -445,16 +447,16 @@ template <int KIND, int GROUP> __device__ __forceinline__ void linear_few(const 
     }
 }
 
-#define LINEAR_FEW(name, kind, group)                                                                  \
-    extern "C" __global__ void __launch_bounds__(FEW_THREADS, 2)                                       \
-        linear_few_##name(const __grid_constant__ linear_params p)                                     \
-    {                                                                                                  \
-        linear_few<kind, group>(&p);                                                                   \
-    }                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(FEW_THREADS)                                          \
-        linear_stage_##name(const __grid_constant__ linear_params p)                                   \
-    {                                                                                                  \
-        linear_stage<kind, group>(&p);                                                                 \
+#define LINEAR_FEW(name, kind, group)                                \
+    extern "C" __global__ void __launch_bounds__(FEW_THREADS, 2)     \
+        linear_few_##name(const __grid_constant__ linear_params p)   \
+    {                                                                \
+        linear_few<kind, group>(&p);                                 \
+    }                                                                \
+    extern "C" __global__ void __launch_bounds__(FEW_THREADS)        \
+        linear_stage_##name(const __grid_constant__ linear_params p) \
+    {                                                                \
+        linear_stage<kind, group>(&p);                               \
     }
 LINEAR_FEW(q4_32, TILE_Q4, 32)
 LINEAR_FEW(q4_64, TILE_Q4, 64)

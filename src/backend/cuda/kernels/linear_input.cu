@@ -13,9 +13,10 @@ __device__ __forceinline__ float square_of(float v)
     return v * v;
 }
 
-/* Columns k .. k + 3 after the norm, where `mean` and `factor` are those of a layer norm; 0 and 1 otherwise. What is past
- * the row's end becomes 0 by its weight, or meets weights of the matrix that are 0. */
-__device__ __forceinline__ float4 after_norm(const linear_input_params *p, float4 v, int32_t k, float mean, float factor)
+/* Columns k .. k + 3 after the norm, where `mean` and `factor` are those of a layer norm; 0 and 1 otherwise. What is
+ * past the row's end becomes 0 by its weight, or meets weights of the matrix that are 0. */
+__device__ __forceinline__ float4 after_norm(const linear_input_params *p, float4 v, int32_t k, float mean,
+                                             float factor)
 {
     v = {(v.x - mean) * factor, (v.y - mean) * factor, (v.z - mean) * factor, (v.w - mean) * factor};
     if (p->norm) {
@@ -60,7 +61,8 @@ extern "C" __global__ void __launch_bounds__(256) linear_input(const __grid_cons
     for (int32_t k = 4 * threadIdx.x; k < p.n_cols; k += 1024) {
         float4 v = load_4(x, k, p.n_cols);
         squares += square_of(v.x - mean) + (k + 1 < p.n_cols ? square_of(v.y - mean) : 0.0f) +
-                   (k + 2 < p.n_cols ? square_of(v.z - mean) : 0.0f) + (k + 3 < p.n_cols ? square_of(v.w - mean) : 0.0f);
+                   (k + 2 < p.n_cols ? square_of(v.z - mean) : 0.0f) +
+                   (k + 3 < p.n_cols ? square_of(v.w - mean) : 0.0f);
         v = after_norm(&p, v, k, 0.0f, 1.0f);
         largest = fmaxf(fmaxf(fmaxf(largest, fabsf(v.x)), fmaxf(fabsf(v.y), fabsf(v.z))), fabsf(v.w));
     }

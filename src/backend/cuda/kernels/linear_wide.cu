@@ -1,5 +1,5 @@
-/* linear_wide.cu - products of many rows with packed weights on GPUs of compute capability 9.0: prompts, and steps of many
- * sequences. Elsewhere linear_many does the same.
+/* linear_wide.cu - products of many rows with packed weights on GPUs of compute capability 9.0: prompts, and steps of
+ * many sequences. Elsewhere linear_many does the same.
  *
  * Source    weights, brought to f16 in registers, are the left side of wgmma, as in Machete; x is the right side, from
  *           shared memory. The lane order of tiles (tiles.params.h) is also that of a wgmma's left side.
@@ -7,9 +7,9 @@
  * Block     384 threads: two groups of four warps, MT tiles of outputs a warp, and a group that gives its registers to
  *           them, of which one warp has everything copied. With MT = 1 a block asks the second cache for 40 KB a span,
  *           which limits it; with MT = 2 for 50 KB and twice the products.
- * Shared    p->n_stages stages of a span (128 columns): { x: 2 chunks of [N][64] f16 | words of 8 * MT tiles | their scales }.
- *           linear_input leaves x in the order of wgmma.cuh and with columns permuted as tiles have them, so a stage's x
- *           is two pieces of global memory.
+ * Shared    p->n_stages stages of a span (128 columns): 2 chunks of x [N][64] in f16, words of 8 * MT tiles, their
+ *           scales. linear_input leaves x in the order of wgmma.cuh and with columns permuted as tiles have them, so a
+ *           stage's x is two pieces of global memory.
  * Order     While a chunk's products run, the warp brings the next chunk's weights to f16. A stage is given back when
  *           the products after its last ones have been begun, so that none of its own are under way.
  *           Sums run over columns in order; the splits of a tile are added in order by the last block to arrive.
@@ -46,8 +46,8 @@ __device__ __forceinline__ void consumers_meet()
 
 /* Weights and scales of a span: a lane copies a tile's. */
 template <int KIND, int MT>
-__device__ __forceinline__ void copy_weights(const linear_params *p, wide_stage stage, uint64_t *full, int32_t first_tile,
-                                             int32_t span)
+__device__ __forceinline__ void copy_weights(const linear_params *p, wide_stage stage, uint64_t *full,
+                                             int32_t first_tile, int32_t span)
 {
     enum { WORD_BYTES = 2 * wide_words<KIND>::CHUNK };
     const int32_t i = threadIdx.x % 32;
@@ -81,8 +81,8 @@ __device__ __forceinline__ void produce(const linear_params *p, uint8_t *memory,
     const int32_t first_tile = blockIdx.y * (MT * WIDE_TILES);
     const int32_t first_row = blockIdx.x * N;
     const uint32_t n_bytes =
-        256 * N + MT * WIDE_TILES *
-                      (2 * wide_words<KIND>::CHUNK + (KIND == TILE_F16 ? 0 : 64 * (SPAN_COLS / p->group)));
+        256 * N +
+        MT * WIDE_TILES * (2 * wide_words<KIND>::CHUNK + (KIND == TILE_F16 ? 0 : 64 * (SPAN_COLS / p->group)));
     const int32_t n_first = min(to - from, p->n_stages);
     for (int32_t i = 0; i < n_first; i++) { /* weights do not wait for the previous kernel */
         if (threadIdx.x % 32 == 0) {
@@ -269,16 +269,16 @@ template <int KIND, int N, int MT> __device__ __forceinline__ void linear_wide(c
 #define WIDE_BODY(kind, n, mt) /* the host knows on which GPUs the kernel does something */
 #endif
 
-#define LINEAR_WIDE(name, kind, n, mt)                                 \
-    extern "C" __global__ void __launch_bounds__(WIDE_THREADS, 1)      \
-        linear_wide_##name(const __grid_constant__ linear_params p)    \
-    {                                                                  \
-        WIDE_BODY(kind, n, mt);                                        \
+#define LINEAR_WIDE(name, kind, n, mt)                              \
+    extern "C" __global__ void __launch_bounds__(WIDE_THREADS, 1)   \
+        linear_wide_##name(const __grid_constant__ linear_params p) \
+    {                                                               \
+        WIDE_BODY(kind, n, mt);                                     \
     }
-#define LINEAR_WIDE_ALL(name, kind)           \
-    LINEAR_WIDE(name##_16, kind, 16, 1)       \
-    LINEAR_WIDE(name##_64, kind, 64, 1)       \
-    LINEAR_WIDE(name##_128, kind, 128, 1)     \
+#define LINEAR_WIDE_ALL(name, kind)       \
+    LINEAR_WIDE(name##_16, kind, 16, 1)   \
+    LINEAR_WIDE(name##_64, kind, 64, 1)   \
+    LINEAR_WIDE(name##_128, kind, 128, 1) \
     LINEAR_WIDE(name##_128x2, kind, 128, 2)
 LINEAR_WIDE_ALL(q4, TILE_Q4)
 LINEAR_WIDE_ALL(q8, TILE_Q8)
