@@ -216,14 +216,19 @@ static mx_status list_with_index(mx_arena *arena, const char *dir, const name_li
 /* A sentence for a folder without safetensors, which knows the other formats that people try. */
 static mx_status fail_no_weights(const char *dir, const name_list *all, mx_error *err)
 {
-    static const char *const others[] = {".gguf", ".bin", ".pth", ".pt", ".npz"};
+    static const struct {
+        const char *suffix;
+        const char *remedy;
+    } others[] = {
+        {".gguf", "`mlxcel convert` makes a model of it"}, {".bin", "look for safetensors of this model"},
+        {".pth", "look for safetensors of this model"},    {".pt", "look for safetensors of this model"},
+        {".npz", "look for safetensors of this model"},
+    };
     for (size_t i = 0; i < all->n; i++) {
         for (size_t k = 0; k < MX_COUNTOF(others); k++) {
-            if (mx_str_ends_with(all->names[i], mx_str_from(others[k]))) {
-                return mx_fail(err, MX_NOT_FOUND,
-                               "%s: has no model.safetensors; %.*s is of another format, of which MLX checkpoints are "
-                               "made with mlx_lm.convert",
-                               dir, MX_STR_ARG(all->names[i]));
+            if (mx_str_ends_with(all->names[i], mx_str_from(others[k].suffix))) {
+                return mx_fail(err, MX_NOT_FOUND, "%s: has no model.safetensors; %.*s is of another format: %s", dir,
+                               MX_STR_ARG(all->names[i]), others[k].remedy);
             }
         }
     }

@@ -189,7 +189,7 @@ static mx_status read_method(yyjson_val *obj, mx_str method, mx_quant_config *co
     }
     return mx_fail(err, MX_UNSUPPORTED,
                    "weights quantised by \"%.*s\"%s%.*s are not read; use an MLX conversion of this model, or make one "
-                   "of the unquantised model with mlx_lm.convert",
+                   "of the unquantised model with `mlxcel convert`",
                    MX_STR_ARG(method), variant.len ? ", variant " : "", MX_STR_ARG(variant));
 }
 
