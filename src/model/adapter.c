@@ -27,7 +27,7 @@ static mx_status read_fields(mx_adapter *a, yyjson_val *root, const char *path, 
 {
     mx_str type = MX_STR("lora");
     yyjson_val *parameters = NULL;
-    a->scale = NAN;
+    a->scale = HUGE_VAL; /* refused below where nobody sets it */
     MX_TRY(mx_json_get_str(root, "fine_tune_type", &type, err));
     a->is_dora = mx_str_eq_cstr(type, "dora");
     if (!a->is_dora && !mx_str_eq_cstr(type, "lora")) {
