@@ -240,6 +240,32 @@ MX_TEST(schemas_of_objects_and_arrays)
           LIST("[null,true]", "[null, false, 1, 2]"), LIST("[null"), LIST("[true", "[null]", "[null,true,true"));
 }
 
+MX_TEST(keywords_beside_alternatives_hold_or_are_refused)
+{
+    static const struct {
+        const char *schema;
+        const char *piece;
+    } refused[] = {
+        {"{\"type\": \"string\", \"anyOf\": [{\"type\": \"integer\"}]}", "schema at #: type is supported beside anyOf"},
+        {"{\"type\": \"string\", \"anyOf\": [{\"type\": \"string\"}, {\"const\": 1}]}",
+         "type is supported beside anyOf"},
+        {"{\"type\": \"integer\", \"anyOf\": [{\"type\": \"number\"}]}", "type is supported beside anyOf"},
+        {"{\"type\": \"integer\", \"anyOf\": [{\"type\": [\"integer\", \"null\"]}]}", "type is supported beside anyOf"},
+        {"{\"type\": [\"string\"], \"anyOf\": [{\"type\": \"integer\"}]}", "type is supported beside anyOf"},
+        {"{\"type\": \"null\", \"oneOf\": [{\"type\": \"string\"}]}", "type is supported beside oneOf"},
+        {"{\"type\": \"null\", \"allOf\": [{\"type\": \"string\"}]}", "type is supported beside allOf"},
+        {"{\"anyOf\": [{\"type\": \"string\"}], \"allOf\": [{\"type\": \"null\"}]}", "allOf is not supported here"},
+        {"{\"anyOf\": [{\"type\": \"string\"}], \"oneOf\": [{\"type\": \"null\"}]}", "oneOf is not supported here"},
+        {"{\"oneOf\": [{\"type\": \"string\"}], \"allOf\": [{\"type\": \"null\"}]}", "allOf is not supported here"},
+    };
+    for (size_t i = 0; i < MX_COUNTOF(refused); i++) {
+        check_broken(MX_GRAMMAR_JSON_SCHEMA, refused[i].schema, MX_UNSUPPORTED, refused[i].piece);
+    }
+    check(MX_GRAMMAR_JSON_SCHEMA,
+          "{\"type\": \"number\", \"anyOf\": [{\"type\": \"integer\"}, {\"type\": \"number\", \"minimum\": 5}]}",
+          LIST("3", "7"), LIST("-"), LIST("n", "\""));
+}
+
 MX_TEST(schemas_made_of_others)
 {
     check(MX_GRAMMAR_JSON_SCHEMA, "{\"anyOf\": [{\"type\": \"integer\"}, {\"type\": \"null\"}]}", LIST("3", "null"),
@@ -377,6 +403,21 @@ MX_TEST(a_long_text_forgets_what_it_need_not_know)
     mx_grammar_close(grammar);
 }
 
+MX_TEST(a_text_with_too_many_places_ends_in_words)
+{
+    static const mx_token_table no_tokens = {0};
+    static char text[10000];
+    mx_error err;
+    mx_grammar *grammar = NULL;
+    mx_matcher *m = NULL;
+    memset(text, 'a', sizeof text);
+    MX_CHECK_OK(mx_grammar_open(MX_GRAMMAR_GBNF, MX_STR("root ::= [ab]{10000} \"c\""), &grammar, &err), &err);
+    MX_CHECK_OK(mx_matcher_new(grammar, &no_tokens, &m, &err), &err);
+    MX_CHECK_FAILS(mx_matcher_accept_bytes(m, (mx_str){text, sizeof text}, &err), MX_INVALID, &err, "too many places");
+    mx_matcher_free(m);
+    mx_grammar_close(grammar);
+}
+
 MX_TEST(every_failed_allocation_is_told_in_grammars)
 {
     static const mx_token_table no_tokens = {0};
@@ -400,5 +441,6 @@ MX_TEST_MAIN(MX_CASE(gbnf_has_literals_classes_groups_and_repetitions), MX_CASE(
              MX_CASE(expressions_match_the_whole_text), MX_CASE(every_character_is_read_as_utf8_says),
              MX_CASE(schemas_of_plain_types), MX_CASE(schemas_of_numbers_with_limits),
              MX_CASE(schemas_of_strings_with_patterns_and_formats), MX_CASE(schemas_of_objects_and_arrays),
-             MX_CASE(schemas_made_of_others), MX_CASE(allowed_tokens_are_those_that_fit),
-             MX_CASE(a_long_text_forgets_what_it_need_not_know), MX_CASE(every_failed_allocation_is_told_in_grammars))
+             MX_CASE(schemas_made_of_others), MX_CASE(keywords_beside_alternatives_hold_or_are_refused),
+             MX_CASE(allowed_tokens_are_those_that_fit), MX_CASE(a_long_text_forgets_what_it_need_not_know),
+             MX_CASE(a_text_with_too_many_places_ends_in_words), MX_CASE(every_failed_allocation_is_told_in_grammars))

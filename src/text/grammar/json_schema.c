@@ -32,7 +32,6 @@ const char *const mx_schema_of_string[] = {"type", "minLength", "maxLength", "pa
 const char *const mx_schema_of_number[] = {"type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", NULL};
 const char *const mx_schema_of_type[] = {"type", NULL};
 static const char *const of_ref[] = {"$ref", NULL};
-static const char *const of_any[] = {"anyOf", "oneOf", "allOf", "type", NULL};
 
 bool mx_schema_is_one_of(const char *name, const char *const *list)
 {
@@ -89,17 +88,20 @@ bool mx_schema_has_item(yyjson_val *list, yyjson_val *item)
 
 /* ---- schemas made of others ---- */
 
+/* Whether one type's name allows values of the other's: they are equal, or an integer is a number. */
+static bool is_within(yyjson_val *inner, yyjson_val *outer)
+{
+    return yyjson_equals(inner, outer) || (yyjson_equals_str(inner, "integer") && yyjson_equals_str(outer, "number"));
+}
+
 /* Whether no value fits two of the alternatives: they have different types, or a member that each requires to be
  * another constant. */
 static bool are_apart(yyjson_val *a, yyjson_val *b)
 {
     yyjson_val *type_a = yyjson_obj_get(a, "type");
     yyjson_val *type_b = yyjson_obj_get(b, "type");
-    if (yyjson_is_str(type_a) && yyjson_is_str(type_b) && !yyjson_equals(type_a, type_b)) {
-        return !(mx_schema_is_one_of(yyjson_get_str(type_a), mx_schema_of_number) ||
-                 mx_schema_is_one_of(yyjson_get_str(type_b), mx_schema_of_number)) &&
-               !((yyjson_equals_str(type_a, "integer") && yyjson_equals_str(type_b, "number")) ||
-                 (yyjson_equals_str(type_a, "number") && yyjson_equals_str(type_b, "integer")));
+    if (yyjson_is_str(type_a) && yyjson_is_str(type_b) && !is_within(type_a, type_b) && !is_within(type_b, type_a)) {
+        return true;
     }
     size_t i, n;
     yyjson_val *key, *member;
@@ -153,11 +155,32 @@ static mx_status read_ref(mx_schema_reader *r, yyjson_val *schema, mx_gnode **ou
     return MX_OK;
 }
 
+/* A type beside alternatives changes nothing where each of them has one within it; elsewhere it is refused, since the
+ * texts of both are not known. */
+static mx_status check_type_beside(const mx_schema_reader *r, yyjson_val *schema, const char *keyword, yyjson_val *list)
+{
+    yyjson_val *type = yyjson_obj_get(schema, "type");
+    size_t i, n;
+    yyjson_val *one;
+    yyjson_arr_foreach(list, i, n, one)
+    {
+        if (type && !is_within(yyjson_obj_get(one, "type"), type)) {
+            char what[80];
+            (void)snprintf(what, sizeof what, "is supported beside %s where each of its schemas has the same type",
+                           keyword);
+            return mx_schema_fail(r, MX_UNSUPPORTED, "type", what);
+        }
+    }
+    return MX_OK;
+}
+
 static mx_status read_alternatives(mx_schema_reader *r, yyjson_val *schema, const char *keyword, mx_gnode **out)
 {
     yyjson_val *list = yyjson_obj_get(schema, keyword);
     const size_t n = yyjson_arr_size(list);
-    MX_TRY(mx_schema_check_keywords(r, schema, of_any));
+    const char *const known[] = {keyword, "type", NULL};
+    MX_TRY(mx_schema_check_keywords(r, schema, known));
+    MX_TRY(check_type_beside(r, schema, keyword, list));
     if (n == 0 || n > MAX_ALTERNATIVES) {
         return mx_schema_fail(r, MX_INVALID, keyword, "must be a list of at most 256 schemas");
     }

@@ -4,7 +4,8 @@
  * end and its indentation between the parts. Keywords: type, properties, required, additionalProperties, items,
  * prefixItems, minItems, maxItems, enum, const, anyOf, oneOf (of alternatives that exclude each other), allOf (of one),
  * $ref within the document, minLength, maxLength, pattern, format, minimum, maximum and their exclusive forms.
- * Descriptions and other annotations are passed over. An object without additionalProperties gets no further members.
+ * A type beside anyOf, oneOf or allOf must be the type of each of their schemas. Descriptions and other annotations are
+ * passed over. An object without additionalProperties gets no further members.
  *
  * Every text is valid under the schema; not every valid text can be written (numbers have at most 16 digits, for one).
  * What cannot be held is MX_UNSUPPORTED, with keyword and path, and nothing is left out silently.

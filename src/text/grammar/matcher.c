@@ -307,6 +307,12 @@ static mx_status forget_sets(mx_matcher *m, mx_error *err)
     return find_set(m, n, present.can_end, &m->present, err);
 }
 
+/* The same text or mask fills the table of sets twice over. */
+static mx_status fail_full(mx_error *err)
+{
+    return mx_fail(err, MX_INVALID, "the grammar has too many places to be in");
+}
+
 /* ---- matchers ---- */
 
 mx_status mx_matcher_new(const mx_grammar *grammar, const mx_token_table *table, mx_matcher **out, mx_error *err)
@@ -393,7 +399,9 @@ mx_status mx_matcher_accept_bytes(mx_matcher *m, mx_str bytes, mx_error *err)
         to = m->present;
         st = move_through(m, bytes, &to, err);
     }
-    MX_TRY(st);
+    if (st != MX_OK) {
+        return st != MX_BUSY ? st : fail_full(err);
+    }
     if (to == NO_SET) {
         return mx_fail(err, MX_INVALID, "the grammar does not allow this text");
     }
@@ -473,7 +481,7 @@ mx_status mx_matcher_get_allowed(mx_matcher *m, const uint32_t **allowed, mx_err
         }
         if (st != MX_OK) {
             mx_free(mask);
-            return st != MX_BUSY ? st : mx_fail(err, MX_INVALID, "the grammar has too many places to be in");
+            return st != MX_BUSY ? st : fail_full(err);
         }
         m->sets[m->present].allowed = mask;
         m->n_masks++;
