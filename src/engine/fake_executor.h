@@ -25,7 +25,8 @@ typedef struct fake_executor {
     int32_t script_from; /* position of the prompt's last token */
     uint32_t *states;    /* owned [n_slots]; NULL: a model without states */
     int32_t n_runs;
-    int32_t fail_at; /* the run that fails; 0: none */
+    int32_t n_copies; /* of states */
+    int32_t fail_at;  /* the run that fails; 0: none */
 } fake_executor;
 
 static uint32_t fake_hash(uint32_t h, int32_t token)
@@ -60,6 +61,7 @@ static mx_status fake_copy_state(mx_executor *executor, int32_t from_slot, int32
     (void)err;
     fake_executor *f = (fake_executor *)executor;
     f->states[to_slot] = f->states[from_slot];
+    f->n_copies++;
     return MX_OK;
 }
 

@@ -228,20 +228,24 @@ static mx_job *choose_next(const mx_scheduler *s)
     return best;
 }
 
-/* Takes over the pages that the tree has of the job's text, and tells whether there are pages for the rest and one more
- * for each running text. Else nothing is held. */
-static bool has_room(mx_scheduler *s, mx_job *job)
+/* Whether there are pages for what the tree does not have of the job's text, and one more for each running text. Takes
+ * nothing: the one that goes next may be asked about for many steps. */
+static bool has_room(const mx_scheduler *s, const mx_job *job)
 {
-    mx_sequence *seq = &job->generation.sequence;
+    const mx_sequence *seq = &job->generation.sequence;
     const mx_kv_pages *pool = &s->engine->pages;
-    reuse_prefix(s, job);
-    const int32_t n_wanted = pages_for(MX_MIN(seq->n_tokens + 1, seq->max_tokens)) - seq->n_pages + s->n_running;
-    if (s->n_running == 0 || pool->n_free >= n_wanted ||
-        pool->n_free + mx_prefix_tree_count_evictable(&s->tree) >= n_wanted) {
+    const int32_t n_found = s->options.is_without_prefixes
+                                ? 0
+                                : mx_sequence_find_pages(seq, &s->tree, job->prefix_key, s->options.is_recurrent);
+    const int32_t n_wanted = pages_for(MX_MIN(seq->n_tokens + 1, seq->max_tokens)) - n_found + s->n_running;
+    if (s->n_running == 0 || pool->n_free >= n_wanted) {
         return true;
     }
-    mx_sequence_drop_pages(seq);
-    return false;
+    int32_t n_evictable = mx_prefix_tree_count_evictable(&s->tree);
+    for (int32_t i = 0; i < n_found; i++) {
+        n_evictable -= pool->n_users[seq->pages[i]] == 1; /* the job will hold it */
+    }
+    return pool->n_free + n_evictable >= n_wanted;
 }
 
 static void admit(mx_scheduler *s)
@@ -253,9 +257,10 @@ static void admit(mx_scheduler *s)
         }
         take_from_queue(s, job);
         put_among_running(s, job);
+        reuse_prefix(s, job);
         if (job->admitted_ns == 0) {
             job->admitted_ns = mx_clock_ns();
-            s->clients.rows[job->i_client].clock += job->generation.request.n_prompt;
+            s->clients.rows[job->i_client].clock += job->generation.request.n_prompt - job->n_reused;
         }
     }
 }
@@ -318,7 +323,9 @@ static void plan_prompts(mx_scheduler *s, int32_t n_left)
         if (!job) {
             return;
         }
+        const int32_t n_reused = job->n_reused;
         reuse_prefix(s, job); /* another job may have computed the next pages since */
+        s->clients.rows[job->i_client].clock -= job->n_reused - n_reused;
         const int32_t n_most = s->options.is_recurrent ? mx_state_rows(&job->generation.sequence, n_left) : n_left;
         mx_generation_plan(&job->generation, n_most, &job->part);
         n_left -= job->part.n_rows;
@@ -434,7 +441,10 @@ void mx_scheduler_step(mx_scheduler *s)
             fail_job(s, s->part_jobs[i], st, &err);
         }
     }
-    if (st != MX_OK) {
-        mx_prefix_tree_clear(&s->tree); /* who knows what the device has left in the cache */
+    if (st != MX_OK) { /* who knows what the device has left in the cache: texts that had no part begin again, too */
+        while (s->n_running > 0) {
+            preempt(s, s->running[s->n_running - 1]);
+        }
+        mx_prefix_tree_clear(&s->tree);
     }
 }

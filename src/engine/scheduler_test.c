@@ -435,6 +435,105 @@ MX_TEST(a_failed_step_fails_its_texts_and_the_next_ones_work)
     close_bench(&b);
 }
 
+MX_TEST(nothing_of_the_cache_is_used_after_a_failed_step)
+{
+    bench b;
+    char text[BENCH_MAX_OUT];
+    if (open_bench(&b, &roomy, &plain)) {
+        make_prompt(&clients[0], 100, 0);
+        make_prompt(&clients[1], 200, 1);
+        run_one(&b, &clients[0], 100, 10);
+        memcpy(text, clients[0].text, sizeof text);
+        mx_prefix_tree_clear(&b.scheduler.tree);
+        const mx_generation_request r0 = bench_request(&clients[0], 100, 10);
+        open_client(&b, &clients[0], &r0);
+        add_client(&b, &clients[0]);
+        mx_scheduler_step(&b.scheduler);
+        MX_CHECK(b.scheduler.tree.n_pages > 0);
+        const mx_generation_request r1 = bench_request(&clients[1], 200, 10);
+        open_client(&b, &clients[1], &r1);
+        clients[1].job.priority = 1; /* has all rows of the step that fails */
+        add_client(&b, &clients[1]);
+        b.fake->fail_at = b.fake->n_runs + 1;
+        mx_scheduler_step(&b.scheduler);
+        MX_CHECK(clients[1].is_over && clients[1].status == MX_DEVICE && !clients[0].is_over);
+        MX_CHECK_I64(b.engine.pages.n_free, b.engine.pages.n_pages);
+        memset(b.fake->cache, 0, (size_t)b.engine.pages.n_pages * MX_PAGE_TOKENS * sizeof *b.fake->cache);
+        run_all(&b);
+        MX_CHECK_I64(clients[0].status, MX_OK);
+        MX_CHECK_CSTR(clients[0].text, text);
+        close_client(&clients[0]);
+        close_client(&clients[1]);
+    }
+    close_bench(&b);
+}
+
+MX_TEST(a_text_that_waits_for_room_takes_nothing)
+{
+    static const mx_engine_limits few = {.n_vocab = BENCH_VOCAB,
+                                         .n_ctx = N_CTX,
+                                         .max_seqs = 2,
+                                         .max_step_tokens = 256,
+                                         .n_checkpoints = 4,
+                                         .n_pages = 8};
+    bench b;
+    if (open_bench(&b, &few, &with_states)) {
+        make_prompt(&clients[0], 70, 0);
+        make_prompt(&clients[1], 200, 0);
+        run_one(&b, &clients[0], 70, 2); /* leaves pages and a state that the long one begins with */
+        make_prompt(&clients[0], 100, 1);
+        const mx_generation_request r0 = bench_request(&clients[0], 100, 20);
+        const mx_generation_request r1 = bench_request(&clients[1], 200, 2);
+        open_client(&b, &clients[0], &r0);
+        open_client(&b, &clients[1], &r1);
+        add_client(&b, &clients[0]);
+        mx_scheduler_step(&b.scheduler);
+        mx_scheduler_step(&b.scheduler);
+        add_client(&b, &clients[1]);
+        const int32_t n_copies = b.fake->n_copies;
+        for (int32_t i = 0; i < 5; i++) {
+            mx_scheduler_step(&b.scheduler);
+        }
+        MX_CHECK_I64(clients[1].job.state, MX_JOB_QUEUED);
+        MX_CHECK_I64(b.fake->n_copies, n_copies);
+        run_all(&b);
+        MX_CHECK_I64(clients[1].status, MX_OK);
+        close_client(&clients[0]);
+        close_client(&clients[1]);
+    }
+    close_bench(&b);
+}
+
+MX_TEST(clients_do_not_pay_for_tokens_that_are_reused)
+{
+    static const mx_engine_limits one = {.n_vocab = BENCH_VOCAB, .n_ctx = N_CTX, .max_seqs = 1, .max_step_tokens = 48};
+    static const struct {
+        int32_t n_prompt;
+        uint32_t seed;
+        uint64_t client;
+    } rows[] = {{128, 0, 1}, {60, 1, 2}, {20, 2, 2}, {20, 3, 1}};
+    bench b;
+    if (open_bench(&b, &one, &plain)) {
+        make_prompt(&clients[0], 128, 0);
+        run_one(&b, &clients[0], 128, 5); /* so that the first of client 1 computes 32 */
+        n_clients_over = 0;
+        for (int32_t i = 0; i < 4; i++) {
+            make_prompt(&clients[i], rows[i].n_prompt, rows[i].seed);
+            const mx_generation_request r = bench_request(&clients[i], rows[i].n_prompt, 10);
+            open_client(&b, &clients[i], &r);
+            clients[i].job.client = rows[i].client;
+            add_client(&b, &clients[i]);
+        }
+        run_all(&b);
+        MX_CHECK_I64(clients[3].n_order, 2);
+        MX_CHECK_I64(clients[2].n_order, 3);
+        for (int32_t i = 0; i < 4; i++) {
+            close_client(&clients[i]);
+        }
+    }
+    close_bench(&b);
+}
+
 MX_TEST(steps_allocate_nothing)
 {
     bench b;
@@ -486,5 +585,7 @@ MX_TEST_MAIN(MX_CASE(each_text_is_the_one_that_it_is_alone), MX_CASE(texts_stay_
              MX_CASE(answers_go_on_while_a_long_prompt_is_read),
              MX_CASE(guesses_that_are_right_save_steps_and_change_nothing), MX_CASE(clients_get_equal_shares),
              MX_CASE(a_higher_priority_goes_first), MX_CASE(more_jobs_than_may_be_are_refused),
-             MX_CASE(a_failed_step_fails_its_texts_and_the_next_ones_work), MX_CASE(steps_allocate_nothing),
-             MX_CASE(every_failed_allocation_is_told))
+             MX_CASE(a_failed_step_fails_its_texts_and_the_next_ones_work),
+             MX_CASE(nothing_of_the_cache_is_used_after_a_failed_step),
+             MX_CASE(a_text_that_waits_for_room_takes_nothing), MX_CASE(clients_do_not_pay_for_tokens_that_are_reused),
+             MX_CASE(steps_allocate_nothing), MX_CASE(every_failed_allocation_is_told))

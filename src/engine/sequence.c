@@ -85,22 +85,42 @@ static int32_t last_in_tree(const mx_sequence *sequence)
     return sequence->n_in_tree > 0 ? sequence->pages[sequence->n_in_tree - 1] : MX_NO_PAGE;
 }
 
-int32_t mx_sequence_reuse(mx_sequence *sequence, mx_prefix_tree *tree, uint64_t key)
+int32_t mx_sequence_find_pages(const mx_sequence *sequence, const mx_prefix_tree *tree, uint64_t key,
+                               bool needs_checkpoint)
 {
-    const int32_t n_before = sequence->n_cached;
-    while (sequence->n_in_tree == sequence->n_pages && sequence->n_cached == sequence->n_pages * MX_PAGE_TOKENS &&
-           sequence->n_cached + MX_PAGE_TOKENS < sequence->n_tokens) {
-        const int32_t page =
-            mx_prefix_tree_find(tree, key, last_in_tree(sequence), sequence->tokens + sequence->n_cached);
+    int32_t n_found = 0;
+    int32_t parent = last_in_tree(sequence);
+    if (sequence->n_in_tree != sequence->n_pages || sequence->n_cached != sequence->n_pages * MX_PAGE_TOKENS) {
+        return 0;
+    }
+    for (int32_t n = 0; sequence->n_cached + (n + 1) * MX_PAGE_TOKENS < sequence->n_tokens; n++) {
+        const int32_t *tokens = sequence->tokens + sequence->n_cached + n * MX_PAGE_TOKENS;
+        const int32_t page = mx_prefix_tree_find(tree, key, parent, tokens);
         if (page == MX_NO_PAGE) {
             break;
         }
-        mx_kv_pages_share(sequence->pool, page);
-        sequence->pages[sequence->n_pages++] = page;
-        sequence->n_in_tree++;
-        sequence->n_cached += MX_PAGE_TOKENS;
+        sequence->pages[sequence->n_pages + n] = parent = page;
+        if (!needs_checkpoint || mx_prefix_tree_view_checkpoint(tree, page) >= 0) {
+            n_found = n + 1;
+        }
     }
-    return sequence->n_cached - n_before;
+    return n_found;
+}
+
+void mx_sequence_take_pages(mx_sequence *sequence, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        mx_kv_pages_share(sequence->pool, sequence->pages[sequence->n_pages++]);
+    }
+    sequence->n_in_tree += n;
+    sequence->n_cached += n * MX_PAGE_TOKENS;
+}
+
+int32_t mx_sequence_reuse(mx_sequence *sequence, const mx_prefix_tree *tree, uint64_t key)
+{
+    const int32_t n = mx_sequence_find_pages(sequence, tree, key, false);
+    mx_sequence_take_pages(sequence, n);
+    return n * MX_PAGE_TOKENS;
 }
 
 void mx_sequence_publish(mx_sequence *sequence, mx_prefix_tree *tree, uint64_t key)

@@ -45,10 +45,19 @@ mx_status mx_sequence_hold_slot(mx_sequence *sequence, mx_kv_pages *slots, mx_er
 /* Gives all pages and the slot back; the tokens stay, to be computed again. */
 void mx_sequence_drop_pages(mx_sequence *sequence);
 
+/* At the border of a page: the pages of the tree that hold the tokens that come next, up to the last one with a
+ * checkpoint if that is needed. They are not taken yet; their numbers are behind the sequence's own, in pages[n_pages]
+ * and further. At least one known token is left to compute, or there would be no logits. Returns how many there are.
+ * key as in mx_prefix_tree_find. */
+int32_t mx_sequence_find_pages(const mx_sequence *sequence, const mx_prefix_tree *tree, uint64_t key,
+                               bool needs_checkpoint);
+
+/* Takes over the first n of the pages just found. */
+void mx_sequence_take_pages(mx_sequence *sequence, int32_t n);
+
 /* At the border of a page: takes over pages of the tree as long as they hold the tokens that come next, so that those
- * need no computing. At least one known token is left to compute, or there would be no logits. Returns how many tokens
- * were taken over. key as in mx_prefix_tree_find. */
-int32_t mx_sequence_reuse(mx_sequence *sequence, mx_prefix_tree *tree, uint64_t key);
+ * need no computing. Returns how many tokens were taken over. */
+int32_t mx_sequence_reuse(mx_sequence *sequence, const mx_prefix_tree *tree, uint64_t key);
 
 /* Offers the full pages of the cache to the tree. Where the tree has a page with the same text, that page takes the
  * place of the sequence's own. */

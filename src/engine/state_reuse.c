@@ -3,31 +3,9 @@
 
 #include "program/batch.h"
 
-/* Finds the pages that come next without taking them, in the room behind the sequence's own. Returns how many there are
- * up to the last one with a checkpoint. */
-static int32_t find_pages(const mx_sequence *seq, const mx_prefix_tree *tree, uint64_t key)
+int32_t mx_state_reuse(mx_engine *engine, mx_sequence *seq, const mx_prefix_tree *tree, uint64_t key)
 {
-    int32_t n_best = 0;
-    int32_t parent = seq->n_pages > 0 ? seq->pages[seq->n_pages - 1] : MX_NO_PAGE;
-    for (int32_t n = 0; seq->n_cached + (n + 1) * MX_PAGE_TOKENS < seq->n_tokens; n++) {
-        const int32_t page = mx_prefix_tree_find(tree, key, parent, seq->tokens + seq->n_cached + n * MX_PAGE_TOKENS);
-        if (page == MX_NO_PAGE) {
-            break;
-        }
-        seq->pages[seq->n_pages + n] = parent = page;
-        if (mx_prefix_tree_view_checkpoint(tree, page) >= 0) {
-            n_best = n + 1;
-        }
-    }
-    return n_best;
-}
-
-int32_t mx_state_reuse(mx_engine *engine, mx_sequence *seq, mx_prefix_tree *tree, uint64_t key)
-{
-    if (seq->n_in_tree != seq->n_pages || seq->n_cached != seq->n_pages * MX_PAGE_TOKENS) {
-        return 0;
-    }
-    const int32_t n = find_pages(seq, tree, key);
+    const int32_t n = mx_sequence_find_pages(seq, tree, key, true);
     if (n == 0 || mx_sequence_hold_slot(seq, &engine->slots, NULL) != MX_OK) {
         return 0;
     }
@@ -37,11 +15,7 @@ int32_t mx_state_reuse(mx_engine *engine, mx_sequence *seq, mx_prefix_tree *tree
         mx_sequence_drop_pages(seq); /* its own state may be lost as well */
         return 0;
     }
-    for (int32_t i = 0; i < n; i++) {
-        mx_kv_pages_share(seq->pool, seq->pages[seq->n_pages++]);
-    }
-    seq->n_in_tree = seq->n_pages;
-    seq->n_cached += n * MX_PAGE_TOKENS;
+    mx_sequence_take_pages(seq, n);
     return n * MX_PAGE_TOKENS;
 }
 

@@ -12,7 +12,7 @@
 
 /* As mx_sequence_reuse, as far as there are checkpoints; the sequence's slot then holds the state. A copy that fails
  * ends in nothing being reused. */
-int32_t mx_state_reuse(mx_engine *engine, mx_sequence *sequence, mx_prefix_tree *tree, uint64_t key);
+int32_t mx_state_reuse(mx_engine *engine, mx_sequence *sequence, const mx_prefix_tree *tree, uint64_t key);
 
 /* At a page border, after mx_sequence_publish: keeps the state. Returns the page that has it now; MX_NO_PAGE when this
  * is no border, or it was kept already or could not be. */
