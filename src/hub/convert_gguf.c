@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "hub/convert_config.h"
+#include "hub/gguf_config.h"
 #include "hub/gguf_text.h"
 #include "platform/file.h"
 #include "platform/map.h"
@@ -33,7 +34,7 @@ typedef struct conversion {
     mx_arena arena;
     mx_map map;
     mx_gguf gguf;
-    const char *family;
+    mx_gguf_config config;
     mx_st_plan plan;
     source *sources; /* owned; one for each of the plan's items */
     size_t cap;
@@ -55,17 +56,6 @@ static const char *const layer_names[][2] = {
 
 static const char *const top_names[][2] = {
     {"token_embd", "model.embed_tokens"}, {"output_norm", "model.norm"}, {"output", "lm_head"}};
-
-static const char *const families[] = {"llama", "qwen2", "qwen3"};
-
-/* A number of the metadata, "<family>.<name>"; `otherwise` where it is not there. */
-static double get_number(const conversion *c, const char *name, double otherwise)
-{
-    char key[128];
-    (void)snprintf(key, sizeof key, "%s.%s", c->family, name);
-    const mx_gguf_value *v = mx_gguf_find(&c->gguf, key);
-    return v ? mx_gguf_number(v, 0) : otherwise;
-}
 
 /* The part of a name before its last dot, and what is behind: "weight" or "bias". */
 static const char *find_path(conversion *c, mx_str name, mx_str *suffix)
@@ -110,16 +100,15 @@ static mx_status add_item(conversion *c, const char *name, mx_dtype dtype, const
     return mx_st_plan_add(&c->plan, name, dtype, shape, n_dims, err);
 }
 
-/* The heads whose rows llama.cpp has interleaved. */
+/* The heads whose rows, or numbers of a bias, llama.cpp has interleaved. */
 static int64_t interleaved_heads(const conversion *c, const char *path)
 {
     const mx_str s = mx_str_from(path);
-    const double n_heads = get_number(c, "attention.head_count", 0);
-    if (strcmp(c->family, "llama") != 0) {
+    if (strcmp(c->config.family, "llama") != 0) {
         return 0;
     }
-    return mx_str_ends_with(s, MX_STR(".q_proj"))   ? (int64_t)n_heads
-           : mx_str_ends_with(s, MX_STR(".k_proj")) ? (int64_t)get_number(c, "attention.head_count_kv", n_heads)
+    return mx_str_ends_with(s, MX_STR(".q_proj"))   ? c->config.n_heads
+           : mx_str_ends_with(s, MX_STR(".k_proj")) ? c->config.n_kv_heads
                                                     : 0;
 }
 
@@ -129,9 +118,10 @@ static mx_status plan_tensor(conversion *c, const mx_gguf_tensor *t, mx_error *e
     mx_str suffix;
     const char *path = find_path(c, t->name, &suffix);
     source from = {.tensor = t, .format = mx_gguf_format_find(t->format), .part = PART_FLOATS};
-    if (!path || t->n_dims > 2) {
+    const bool is_weight = mx_str_eq_cstr(suffix, "weight");
+    if (!path || t->n_dims > 2 || !(is_weight || mx_str_eq_cstr(suffix, "bias"))) {
         return mx_fail(err, MX_UNSUPPORTED, "%.*s: the family %s as it is known here has no such tensor%s",
-                       MX_STR_ARG(t->name), c->family,
+                       MX_STR_ARG(t->name), c->config.family,
                        mx_str_starts_with(t->name, MX_STR("rope_freqs")) ? "; scaled rotary tables are not converted"
                                                                          : "");
     }
@@ -145,7 +135,7 @@ static mx_status plan_tensor(conversion *c, const mx_gguf_tensor *t, mx_error *e
         return add_item(c, mx_arena_printf(&c->arena, "%s.%.*s", path, MX_STR_ARG(suffix)), from.format->dtype,
                         t->shape, t->n_dims, from, err);
     }
-    if (t->n_dims != 2) {
+    if (t->n_dims != 2 || !is_weight) {
         return mx_fail(err, MX_UNSUPPORTED, "%.*s: a quantised vector", MX_STR_ARG(t->name));
     }
     for (int part = PART_WEIGHT; part <= PART_BIASES; part++) {
@@ -212,8 +202,9 @@ static mx_status convert_row(conversion *c, const mx_gguf_format *f, const uint8
 static mx_status write_rows(conversion *c, const source *from, mx_write_file *out, mx_error *err)
 {
     const mx_gguf_tensor *t = from->tensor;
-    const int64_t n_rows = t->n_dims == 2 ? t->shape[0] : 1;
-    const int64_t n_cols = t->shape[t->n_dims - 1];
+    const bool has_rows = t->n_dims == 2 || from->n_heads > 0; /* those of an interleaved bias are single numbers */
+    const int64_t n_rows = has_rows ? t->shape[0] : 1;
+    const int64_t n_cols = t->n_dims == 2 ? t->shape[1] : t->shape[0] / n_rows;
     const size_t n_row_bytes = (size_t)(n_cols / from->format->n_values * from->format->n_bytes);
     const size_t n_packed = (size_t)(n_cols * from->format->bits / 8);
     uint8_t *packed = (uint8_t *)mx_malloc(n_packed);
@@ -268,39 +259,7 @@ static mx_status append_quantization(const conversion *c, mx_buf *out, mx_error 
 
 static mx_status append_config(const conversion *c, mx_buf *out, mx_error *err)
 {
-    static const struct {
-        const char *key;
-        const char *name;
-    } counts[] = {
-        {"hidden_size", "embedding_length"},           {"num_hidden_layers", "block_count"},
-        {"intermediate_size", "feed_forward_length"},  {"num_attention_heads", "attention.head_count"},
-        {"max_position_embeddings", "context_length"},
-    };
-    const mx_gguf_tensor *embedding = mx_gguf_find_tensor(&c->gguf, "token_embd.weight");
-    const double n_heads = get_number(c, "attention.head_count", 0);
-    MX_TRY(mx_buf_printf(out, err, "{\n  \"model_type\": \"%s\"", c->family));
-    for (size_t i = 0; i < MX_COUNTOF(counts); i++) {
-        const double value = get_number(c, counts[i].name, -1);
-        if (value < 1 || value > 1e12) {
-            return mx_fail(err, MX_FORMAT, "the GGUF file has no %s.%s", c->family, counts[i].name);
-        }
-        MX_TRY(mx_buf_printf(out, err, ",\n  \"%s\": %.0f", counts[i].key, value));
-    }
-    MX_TRY(mx_buf_printf(
-        out, err, ",\n  \"num_key_value_heads\": %.0f,\n  \"rms_norm_eps\": %.9g,\n  \"rope_theta\": %.9g",
-        get_number(c, "attention.head_count_kv", n_heads), get_number(c, "attention.layer_norm_rms_epsilon", 1e-5),
-        get_number(c, "rope.freq_base", 10000.0)));
-    if (get_number(c, "attention.key_length", 0) > 0) {
-        MX_TRY(mx_buf_printf(out, err, ",\n  \"head_dim\": %.0f", get_number(c, "attention.key_length", 0)));
-    }
-    MX_TRY(mx_buf_printf(out, err, ",\n  \"vocab_size\": %" PRId64 ",\n  \"tie_word_embeddings\": %s",
-                         embedding->shape[0], mx_gguf_find_tensor(&c->gguf, "output.weight") ? "false" : "true"));
-    static const char *const ids[][2] = {{"bos_token_id", "tokenizer.ggml.bos_token_id"},
-                                         {"eos_token_id", "tokenizer.ggml.eos_token_id"}};
-    for (size_t i = 0; i < MX_COUNTOF(ids); i++) {
-        const mx_gguf_value *id = mx_gguf_find(&c->gguf, ids[i][1]);
-        MX_TRY(id ? mx_buf_printf(out, err, ",\n  \"%s\": %.0f", ids[i][0], mx_gguf_number(id, 0)) : MX_OK);
-    }
+    MX_TRY(mx_gguf_config_append(&c->config, out, err));
     if (c->bits > 0) {
         MX_TRY(mx_buf_printf(out, err, ",\n  \"quantization\": "));
         MX_TRY(append_quantization(c, out, err));
@@ -362,30 +321,12 @@ static void note_losses(const conversion *c, const char *tokenizer)
     }
 }
 
-static mx_status find_family(conversion *c, const char *path, mx_error *err)
-{
-    const mx_str name = mx_gguf_view_str(mx_gguf_find(&c->gguf, "general.architecture"));
-    for (size_t i = 0; i < MX_COUNTOF(families); i++) {
-        if (mx_str_eq_cstr(name, families[i])) {
-            c->family = families[i];
-            return MX_OK;
-        }
-    }
-    return mx_fail(err, MX_UNSUPPORTED,
-                   "%s: GGUF files of the family \"%.*s\" are not converted; llama, qwen2 and qwen3 are", path,
-                   MX_STR_ARG(name));
-}
-
 static mx_status convert_into(conversion *c, const char *path, const char *out, mx_error *err)
 {
     const char *tokenizer = "";
     MX_TRY(mx_map_open(path, &c->map, err));
     MX_TRY(mx_gguf_parse(&c->arena, c->map.data, c->map.n_bytes, path, &c->gguf, err));
-    MX_TRY(find_family(c, path, err));
-    const mx_gguf_tensor *embedding = mx_gguf_find_tensor(&c->gguf, "token_embd.weight");
-    if (!embedding || embedding->n_dims != 2) {
-        return mx_fail(err, MX_FORMAT, "%s: has no matrix token_embd.weight", path);
-    }
+    MX_TRY(mx_gguf_config_read(&c->gguf, path, &c->config, err));
     for (size_t i = 0; i < c->gguf.n_tensors; i++) {
         MX_TRY(plan_tensor(c, &c->gguf.tensors[i], err));
     }

@@ -64,7 +64,7 @@ static mx_status append_added_tokens(const mx_gguf_value *tokens, const mx_gguf_
 {
     const char *between = "";
     for (uint64_t i = 0; types && i < tokens->n; i++) {
-        const int type = (int)mx_gguf_number(types, i);
+        const double type = mx_gguf_number(types, i); /* compared as it is: it may be no whole number */
         if (type != TOKEN_CONTROL && type != TOKEN_USER) {
             continue;
         }
@@ -79,16 +79,28 @@ static mx_status append_added_tokens(const mx_gguf_value *tokens, const mx_gguf_
     return MX_OK;
 }
 
+/* Whether `key` names one of the tokens: *id is then its place in the list. */
+static bool find_token(const mx_gguf *g, const char *key, const mx_gguf_value *tokens, uint64_t *id)
+{
+    const mx_gguf_value *v = mx_gguf_find(g, key);
+    const double number = v && !v->is_array && v->type != MX_GGUF_STR ? mx_gguf_number(v, 0) : -1.0;
+    if (!tokens || !(number >= 0.0 && number < (double)tokens->n)) { /* NaN is neither */
+        return false;
+    }
+    *id = (uint64_t)number;
+    return (double)*id == number;
+}
+
 /* The tokens that go around a text: a bos where the file asks for one. */
 static mx_status append_post_processor(const mx_gguf *g, const mx_gguf_value *tokens, mx_buf *out, mx_error *err)
 {
-    const mx_gguf_value *bos = mx_gguf_find(g, "tokenizer.ggml.bos_token_id");
-    const double id = mx_gguf_number(bos, 0);
-    if (mx_gguf_number(mx_gguf_find(g, "tokenizer.ggml.add_bos_token"), 0) == 0.0 || !bos || id >= (double)tokens->n) {
+    uint64_t id;
+    if (mx_gguf_number(mx_gguf_find(g, "tokenizer.ggml.add_bos_token"), 0) == 0.0 ||
+        !find_token(g, "tokenizer.ggml.bos_token_id", tokens, &id)) {
         return mx_buf_append(out, MX_STR(BYTE_LEVEL("false")), err);
     }
     mx_buf token = {.max = 1 << 20};
-    mx_status st = mx_json_append_str(&token, tokens->strings[(uint64_t)id], err);
+    mx_status st = mx_json_append_str(&token, tokens->strings[id], err);
     const mx_str t = mx_buf_view(&token);
     st = st == MX_OK
              ? mx_buf_printf(
@@ -147,11 +159,10 @@ static mx_status append_config(const mx_gguf *g, mx_buf *out, mx_error *err)
     const mx_str template = mx_gguf_view_str(mx_gguf_find(g, "tokenizer.chat_template"));
     MX_TRY(mx_buf_printf(out, err, "{\n  \"clean_up_tokenization_spaces\": false"));
     for (size_t i = 0; i < MX_COUNTOF(names); i++) {
-        const mx_gguf_value *v = mx_gguf_find(g, names[i][1]);
-        const double id = mx_gguf_number(v, 0);
-        if (v && tokens && id >= 0.0 && id < (double)tokens->n) {
+        uint64_t id;
+        if (find_token(g, names[i][1], tokens, &id)) {
             MX_TRY(mx_buf_printf(out, err, ",\n  \"%s\": ", names[i][0]));
-            MX_TRY(mx_json_append_str(out, tokens->strings[(uint64_t)id], err));
+            MX_TRY(mx_json_append_str(out, tokens->strings[id], err));
         }
     }
     if (template.ptr) {

@@ -261,6 +261,36 @@ double mx_gguf_number(const mx_gguf_value *value, uint64_t i)
     return 0.0;
 }
 
+mx_status mx_gguf_get_f64(const mx_gguf *gguf, const char *key, double min, double max, double *value, mx_error *err)
+{
+    const mx_gguf_value *v = mx_gguf_find(gguf, key);
+    if (!v) {
+        return MX_OK;
+    }
+    if (v->is_array || v->type == MX_GGUF_STR) {
+        return mx_fail(err, MX_FORMAT, "the GGUF file's %s is a %s, where a single number is needed", key,
+                       v->is_array ? "list" : "text");
+    }
+    const double number = mx_gguf_number(v, 0);
+    if (!(number >= min && number <= max)) { /* NaN is neither */
+        return mx_fail(err, MX_FORMAT, "the GGUF file's %s is %g, must be from %g to %g", key, number, min, max);
+    }
+    *value = number;
+    return MX_OK;
+}
+
+mx_status mx_gguf_get_i64(const mx_gguf *gguf, const char *key, int64_t min, int64_t max, int64_t *value, mx_error *err)
+{
+    double number = (double)*value;
+    MX_TRY(mx_gguf_get_f64(gguf, key, (double)min, (double)max, &number, err));
+    const int64_t whole = (int64_t)number;
+    if ((double)whole != number) {
+        return mx_fail(err, MX_FORMAT, "the GGUF file's %s is %g, must be a whole number", key, number);
+    }
+    *value = whole;
+    return MX_OK;
+}
+
 mx_str mx_gguf_view_str(const mx_gguf_value *value)
 {
     return value && value->type == MX_GGUF_STR && !value->is_array ? value->strings[0] : (mx_str){0};

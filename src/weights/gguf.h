@@ -64,6 +64,13 @@ const mx_gguf_tensor *mx_gguf_find_tensor(const mx_gguf *gguf, const char *name)
 /* Item i of a value as a number; 0 for strings and past the end. */
 double mx_gguf_number(const mx_gguf_value *value, uint64_t i);
 
+/* A single number under `key`: left alone where the file has no such key. MX_FORMAT, with the key, where it is a list,
+ * a string, no number (NaN) or outside of [min, max]; the first also where it is no whole number. */
+mx_status mx_gguf_get_i64(const mx_gguf *gguf, const char *key, int64_t min, int64_t max, int64_t *value,
+                          mx_error *err) MX_NODISCARD;
+mx_status mx_gguf_get_f64(const mx_gguf *gguf, const char *key, double min, double max, double *value,
+                          mx_error *err) MX_NODISCARD;
+
 /* The text of a single string; ptr NULL where the value is none or NULL. */
 mx_str mx_gguf_view_str(const mx_gguf_value *value);
 

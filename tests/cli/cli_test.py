@@ -9,6 +9,7 @@ The models are made here (tiny_model.py). What a system or an emulator cannot do
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -417,6 +418,56 @@ def gguf_files_become_the_models_that_they_were_made_of(cli):
         file.write_bytes(data)
         check_failure(cli("convert", cli.path(file), cli.path(cli.folder / "x")), 1, piece)
         check(not list(cli.folder.glob("x*")), i)
+
+
+def gguf_biases_lie_in_the_order_of_their_rows(cli):
+    """A head's halves are interleaved in biases as in rows: put back, the model is the one of the plain checkpoint."""
+    rng = random.Random(7)
+    parts = tiny_model.tensors()
+    n_of = {"q_proj": 64, "k_proj": 32, "v_proj": 32, "o_proj": 64}
+    biases = {f"model.layers.{i}.self_attn.{name}.bias": ((n,), struct.pack(f"<{n}f", *[rng.gauss(0, 2) for _ in range(n)]))
+              for i in range(tiny_model.N_LAYERS) for name, n in n_of.items()}
+    plain = cli.broken("biases", attention_bias=True)
+    (plain / "model.safetensors").write_bytes(tiny_model.safetensors({**parts, **biases}))
+    file, folder = cli.folder / "biases.gguf", cli.folder / "from-biases"
+    file.write_bytes(tiny_model.gguf(0, extra=biases))
+    check_fine(cli("convert", cli.path(file), cli.path(folder)))
+    greedy = ("-p", "abc", "-n", "30", "--temp", "0")
+    outs = [check_fine(cli.generate(*greedy, model=m)).raw for m in (plain, folder, cli.model)]
+    check(outs[0] == outs[1] != outs[2], outs)
+
+
+def gguf_metadata_is_carried_over_or_refused_by_name(cli):
+    file = cli.folder / "meta.gguf"
+    f64 = tiny_model.Float64
+    refused = [("llama.attention." + key, value) for key in ("head_count", "head_count_kv")
+               for value in (0, -1, -1000000, f64("nan"), f64(1e300), f64(2.0 ** 62), 3, 1.5, [], "two")]
+    refused += [("llama.attention.layer_norm_rms_epsilon", f64("nan")), ("llama.block_count", f64("inf")),
+                ("llama.rope.freq_base", -1), ("llama.rope.dimension_count", 8), ("llama.attention.value_length", 8),
+                ("llama.attention.sliding_window", 8), ("llama.rope.scaling.type", "longrope"), ("llama.expert_count", 8),
+                ("llama.attention.causal", False), ("llama.attention.new_rule", 1), ("llama.rope.scaling.attn_factor", 2.0),
+                ("split.count", 2), ("tokenizer.ggml.bos_token_id", f64("nan")), ("tokenizer.ggml.eos_token_id", 259),
+                ("tokenizer.ggml.bos_token_id", -2)]
+    for i, (key, value) in enumerate(refused):
+        file.write_bytes(tiny_model.gguf(0, {key: value}))
+        done = cli("convert", cli.path(file), cli.path(cli.folder / "meta"))
+        is_shape = value == 3 and "head_count" in key  # does not divide the rows: told of the tensor
+        check_failure(done, 1, "heads" if is_shape else "pieces" if "split" in key else key)
+        check(not list(cli.folder.glob("meta*/")), i)
+    scaling = {"rope_type": "yarn", "factor": 4, "beta_fast": 16, "beta_slow": 1, "original_max_position_embeddings": 1024}
+    for i, (changes, wanted) in enumerate([
+            ({"tokenizer.ggml.bos_token_id": -1, "tokenizer.ggml.padding_token_id": f64("nan"), "llama.rope.dimension_count": 16},
+             None),
+            ({"llama.rope.scaling.factor": 4.0}, {"rope_type": "linear", "factor": 4}),
+            ({"llama.rope.scaling.type": "none", "llama.rope.scaling.factor": 4.0}, None),
+            ({"llama.rope.scaling.type": "yarn", "llama.rope.scaling.factor": 4.0, "llama.rope.scaling.yarn_beta_fast": 16.0,
+              "llama.rope.scaling.original_context_length": 1024}, scaling)]):
+        file.write_bytes(tiny_model.gguf(0, changes))
+        folder = cli.folder / f"meta{i}"
+        check_fine(cli("convert", cli.path(file), cli.path(folder)))
+        config = json.loads((folder / "config.json").read_text())
+        check(config.get("rope_scaling") == wanted, config)
+        check_fine(cli.generate("-p", "a", "-n", "2", model=folder))
 
 
 # ---- models that are not what they should be

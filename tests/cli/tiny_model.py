@@ -115,8 +115,15 @@ def write(folder, **changes):
     return folder
 
 
-def gguf(kind=0):
-    """The model as the bytes of a GGUF file: matrices as f32 (kind 0) or Q8_0 (kind 8)."""
+class Float64(float):
+    pass
+
+
+def gguf(kind=0, changes=None, extra=None, without=()):
+    """The model as the bytes of a GGUF file: matrices as f32 (kind 0) or Q8_0 (kind 8).
+
+    changes: keys of the metadata (a float's value is written with 64 bits where it is a Float64). extra: more tensors,
+    as in tensors(). without: tensors that are left out."""
     names = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
              "self_attn.o_proj": "attn_output", "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
              "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
@@ -133,6 +140,10 @@ def gguf(kind=0):
             return text(key) + struct.pack("<I", 8) + text(v)
         if isinstance(v, bool):
             return text(key) + struct.pack("<IB", 7, v)
+        if isinstance(v, Float64):
+            return text(key) + struct.pack("<Id", 12, v)
+        if isinstance(v, int) and v < 0:
+            return text(key) + struct.pack("<Ii", 5, v)
         return text(key) + (struct.pack("<If", 6, v) if isinstance(v, float) else struct.pack("<II", 4, v))
 
     def interleave(data, n_rows, n_heads):
@@ -159,8 +170,9 @@ def gguf(kind=0):
               "tokenizer.ggml.merges": [], "tokenizer.ggml.token_type": [1] * 256 + [3] * 3,
               "tokenizer.ggml.bos_token_id": BOS, "tokenizer.ggml.eos_token_id": END,
               "tokenizer.ggml.add_bos_token": True, "tokenizer.chat_template": TEMPLATE}
+    values.update(changes or {})
     infos, payload = b"", b""
-    parts = tensors()
+    parts = {name: part for name, part in {**tensors(), **(extra or {})}.items() if name not in without}
     for name, (shape, data) in parts.items():
         for long, short in names.items():
             name = name.replace(long, short)
