@@ -86,8 +86,13 @@ int mx_cmd_convert(const mx_cli_options *options)
         st = mx_fail(&err, MX_INVALID, "--q-recipe mixes widths of the affine mode");
         goto done;
     }
-    const bool is_gguf = mx_str_ends_with(mx_str_from(source.model), MX_STR(".gguf")) &&
-                         mx_file_kind_at(source.model) == MX_FILE_REGULAR;
+    const mx_file_kind kind = mx_file_kind_at(source.model);
+    const bool is_gguf = mx_str_ends_with(mx_str_from(source.model), MX_STR(".gguf")) && kind == MX_FILE_REGULAR;
+    if (kind == MX_FILE_OTHER) {
+        st =
+            mx_fail(&err, MX_INVALID, "%s is a pipe or a device: a GGUF file must be a file on the disk", source.model);
+        goto done;
+    }
     MX_TRY_OR(done, st, is_gguf ? check_gguf(options, &err) : mx_cli_find_model(&arena, &source, &err));
     mx_signal_install();
     st = is_gguf ? mx_convert_gguf(source.model, options->operands[1], &convert, &err)

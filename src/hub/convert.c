@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "hub/convert_config.h"
 #include "hub/repo_info.h"
+#include "model/model.h"
 #include "platform/file.h"
 #include "platform/path.h"
 #include "weights/checkpoint.h"
@@ -260,6 +261,7 @@ static mx_status convert_into(conversion *c, const char *dir, const char *out, m
     for (size_t i = 0; i < mx_checkpoint_n_tensors(c->checkpoint); i++) {
         MX_TRY(plan_tensor(c, mx_checkpoint_at(c->checkpoint, i), err));
     }
+    MX_TRY(mx_convert_config_check(&c->config, err));
     MX_TRY(mx_st_plan_write(&c->plan, out, MX_ST_SHARD_BYTES, produce, c, err));
     MX_TRY(mx_convert_config_write(&c->config, out, err));
     return copy_files(c, dir, out, err);
@@ -274,12 +276,28 @@ mx_status mx_convert_begin(mx_arena *arena, const char *out, const char **part, 
     if (!*part) {
         return mx_fail(err, MX_NO_MEMORY, "no memory for a path");
     }
-    MX_TRY(mx_file_remove_tree(*part, err));
+    /* It may be anybody's: what is removed after a failure is only what was made here. */
+    if (mx_file_kind_at(*part) != MX_FILE_MISSING || mx_file_is_link(*part)) {
+        return mx_fail(err, MX_INVALID,
+                       "%s, where the model would be made, is there already: remove it if it was left behind by a "
+                       "conversion, or name another folder",
+                       *part);
+    }
     return mx_dir_create_all(*part, err);
+}
+
+/* What was made must be a model: nothing is missing, nothing too much, and the family is known. */
+static mx_status try_model(const char *part, mx_error *err)
+{
+    mx_model *model = NULL;
+    const mx_status st = mx_model_open(part, NULL, &model, err);
+    mx_model_close(model);
+    return st == MX_OK ? st : mx_error_prefix(err, st, "what was made cannot be opened and is removed");
 }
 
 mx_status mx_convert_end(const char *part, const char *out, mx_status st, mx_error *err)
 {
+    st = st == MX_OK ? try_model(part, err) : st;
     st = st == MX_OK ? mx_file_rename(part, out, err) : st;
     if (st != MX_OK && mx_file_remove_tree(part, NULL) != MX_OK) {
         return mx_error_prefix(err, st, "%s could not be removed", part);

@@ -19,9 +19,10 @@ typedef struct mx_convert_options {
     void *arg;
 } mx_convert_options;
 
-/* Makes the folder `out`, which must not exist, of the model in folder `dir`. Nothing is left after a failure.
- * MX_INVALID (a recipe that there is not, `out` exists), MX_FORMAT, MX_UNSUPPORTED (already quantised, fp8), MX_IO,
- * MX_CANCELLED, MX_NO_MEMORY. */
+/* Makes the folder `out`, which must not exist, nor "<out>.part", of the model in folder `dir`. What was made is opened
+ * before it gets its name; nothing is left after a failure, which then says what is wrong with it.
+ * MX_INVALID (a recipe that there is not, `out` exists, not one matrix has rows of whole groups), MX_FORMAT,
+ * MX_UNSUPPORTED (already quantised, fp8), MX_IO, MX_CANCELLED, MX_NO_MEMORY. */
 mx_status mx_convert_checkpoint(const char *dir, const char *out, const mx_convert_options *options,
                                 mx_error *err) MX_NODISCARD;
 

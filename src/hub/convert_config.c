@@ -4,6 +4,9 @@
  */
 #include "hub/convert_config.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "platform/file.h"
 #include "platform/path.h"
 #include "weights/quant.h"
@@ -147,9 +150,14 @@ mx_status mx_convert_choose(mx_convert_config *c, mx_str path, const int64_t *sh
     }
     mx_quant quant = is_router(path) ? router : pick(c, path);
     if (shape[n_dims - 1] % quant.group_size != 0 || shape[n_dims - 1] * quant.bits % 32 != 0) {
+        if (c->n_left++ == 0) {
+            c->n_left_cols = shape[n_dims - 1];
+            (void)snprintf(c->first_left, sizeof c->first_left, "%.*s", MX_STR_ARG(path));
+        }
         return MX_OK; /* MLX's loader sees by the missing scales that it is not quantised */
     }
     *out = quant;
+    c->n_quantised++;
     if (quant.bits == c->low.bits && quant.group_size == c->low.group_size && quant.mode == c->low.mode) {
         return MX_OK;
     }
@@ -157,6 +165,29 @@ mx_status mx_convert_choose(mx_convert_config *c, mx_str path, const int64_t *sh
     yyjson_mut_val *val = yyjson_mut_obj(c->made);
     const bool is_added = key && val && add_quant(c->made, val, quant) && yyjson_mut_obj_add(c->overrides, key, val);
     return is_added ? MX_OK : mx_fail(err, MX_NO_MEMORY, "no memory for config.json");
+}
+
+mx_status mx_convert_config_check(const mx_convert_config *c, mx_error *err)
+{
+    char text[320];
+    if (c->low.mode == MX_QUANT_NONE || (c->n_left == 0 && c->n_quantised > 0)) {
+        return MX_OK;
+    }
+    if (c->n_quantised == 0) {
+        return c->n_left == 0 ? mx_fail(err, MX_INVALID, "the model has no matrix that could be quantised")
+                              : mx_fail(err, MX_INVALID,
+                                        "no matrix can be quantised: rows are no whole groups of %d (%s has %" PRId64
+                                        " columns); choose smaller groups with --q-group-size",
+                                        (int)c->low.group_size, c->first_left, c->n_left_cols);
+    }
+    if (c->options->on_note) {
+        (void)snprintf(text, sizeof text,
+                       "%" PRId64 " of %" PRId64 " matrices stay floats, since their rows are no whole groups of %d: "
+                       "the first is %s, of %" PRId64 " columns",
+                       c->n_left, c->n_left + c->n_quantised, (int)c->low.group_size, c->first_left, c->n_left_cols);
+        c->options->on_note(c->options->arg, text);
+    }
+    return MX_OK;
 }
 
 bool mx_convert_is_dropped(const mx_convert_config *c, mx_str name)

@@ -6,12 +6,12 @@
 #include "base/json.h"
 #include "hub/convert.h"
 
-/* Makes the folder that a conversion works in, "<out>.part", and gives its path in the arena. MX_INVALID where `out` is
- * there already. */
+/* Makes the folder that a conversion works in, "<out>.part", and gives its path in the arena. MX_INVALID where `out` or
+ * that folder is there already. */
 mx_status mx_convert_begin(mx_arena *arena, const char *out, const char **part, mx_error *err) MX_NODISCARD;
 
-/* Gives the folder its name where the conversion went well (st), else removes it. Returns st, or what that fails with.
- */
+/* Gives the folder its name where the conversion went well (st) and the model in it can be opened; else removes it.
+ * Returns st, or what that fails with. */
 mx_status mx_convert_end(const char *part, const char *out, mx_status st, mx_error *err) MX_NODISCARD;
 
 typedef struct mx_convert_config {
@@ -21,7 +21,11 @@ typedef struct mx_convert_config {
     yyjson_mut_val *overrides; /* lives in made: "quantization" */
     mx_quant low, high;        /* what the recipe gives; equal without one */
     int64_t n_layers;
-    bool is_tied; /* the embedding is the output matrix too */
+    int64_t n_quantised;  /* matrices, as is the next */
+    int64_t n_left;       /* floats still, since their rows are no whole groups */
+    char first_left[128]; /* the path of the first of them, as far as there is room */
+    int64_t n_left_cols;  /* its columns */
+    bool is_tied;         /* the embedding is the output matrix too */
 } mx_convert_config;
 
 /* Reads config.json of the folder. *out is to be closed also after a failure. MX_UNSUPPORTED where the model is
@@ -36,6 +40,10 @@ void mx_convert_config_close(mx_convert_config *config);
  * model's format is noted for config.json. MX_NO_MEMORY. */
 mx_status mx_convert_choose(mx_convert_config *config, mx_str path, const int64_t *shape, int32_t n_dims, mx_quant *out,
                             mx_error *err) MX_NODISCARD;
+
+/* Once every matrix had its choice: notes how many stayed floats. MX_INVALID where a format was asked for and no matrix
+ * has it. */
+mx_status mx_convert_config_check(const mx_convert_config *config, mx_error *err) MX_NODISCARD;
 
 /* Tensors that carry nothing: tables of angles, the output matrix of a tied model. */
 bool mx_convert_is_dropped(const mx_convert_config *config, mx_str name);

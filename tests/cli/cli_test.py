@@ -396,6 +396,44 @@ def converted_models_run_and_say_their_format(cli):
     check(not (cli.folder / "x").exists() and not (cli.folder / "x.part").exists())
 
 
+def conversions_touch_no_folder_but_their_own(cli):
+    mine = cli.folder / "out.part"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("years of work")
+    file = cli.folder / "tiny.gguf"
+    file.write_bytes(tiny_model.gguf())
+    for source in (cli.model, file):
+        check_failure(cli("convert", cli.path(source), cli.path(cli.folder / "out")), 2, "out.part", "is there already")
+        check((mine / "thesis.txt").read_text() == "years of work" and not (cli.folder / "out").exists())
+
+
+def conversions_that_make_no_model_say_what_is_wrong(cli):
+    lost = "model.layers.1.mlp.up_proj.weight"
+    parts = tiny_model.tensors()
+    broken = cli.broken("lossy")
+    (broken / "model.safetensors").write_bytes(tiny_model.safetensors({n: p for n, p in parts.items() if n != lost}))
+    file = cli.folder / "lossy.gguf"
+    file.write_bytes(tiny_model.gguf(without=[lost]))
+    more = cli.folder / "more.gguf"
+    more.write_bytes(tiny_model.gguf(changes={"llama.block_count": 3}))
+    for source, piece in ((broken, "layers.1.mlp.up_proj"), (file, "layers.1.mlp.up_proj"), (more, "layers.2.")):
+        args = ("--q-group-size", 32) if source == broken else ()
+        done = cli("convert", cli.path(source), cli.path(cli.folder / "x"), *args)
+        check_failure(done, 1, "what was made cannot be opened", piece)
+        check(not list(cli.folder.glob("x*")), done.err)
+    if hasattr(os, "mkfifo") and not cli.is_wine:
+        os.mkfifo(cli.folder / "pipe.gguf")
+        check_failure(cli("convert", cli.path(cli.folder / "pipe.gguf"), cli.path(cli.folder / "x")), 2, "is a pipe")
+
+
+def matrices_that_stay_floats_are_told(cli):
+    done = cli("convert", cli.path(cli.model), cli.path(cli.folder / "x"), "--q-group-size", 128)
+    check_failure(done, 2, "no matrix can be quantised", "groups of 128", "64 columns", "--q-group-size")
+    check(not list(cli.folder.glob("x*")))
+    done = check_fine(cli("convert", cli.path(cli.model), cli.path(cli.folder / "y"), "--q-group-size", 64))
+    check("2 of 15 matrices stay floats" in done.err and "layers.0.mlp.down_proj, of 96 columns" in done.err, done.err)
+
+
 def gguf_files_become_the_models_that_they_were_made_of(cli):
     file = cli.folder / "tiny.gguf"
     greedy = ("-p", "abc", "-n", "30", "--temp", "0")
