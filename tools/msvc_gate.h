@@ -58,6 +58,7 @@ WORD WINAPI GetActiveProcessorGroupCount(void);
 /* Missing in Wine 8's headers. */
 float fmaf(float x, float y, float z);
 long double powl(long double x, long double y);
+double erfc(double x);
 
 #pragma clang diagnostic ignored "-Wbuiltin-macro-redefined"
 #undef __clang__

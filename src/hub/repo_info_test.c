@@ -76,12 +76,12 @@ MX_TEST(names_that_leave_the_folder_are_refused)
     }
 }
 
-#define NO_SIBLINGS "{\"sha\": \"" COMMIT "\"}"
+static const char no_siblings[] = "{\"sha\": \"" COMMIT "\"}";
 
 MX_TEST(answers_that_are_none_are_refused)
 {
     static const char *const answers[] = {
-        "", "<html>", "[]", "{}", "{\"sha\": 3}", "{\"sha\": \"main\", \"siblings\": []}", NO_SIBLINGS};
+        "", "<html>", "[]", "{}", "{\"sha\": 3}", "{\"sha\": \"main\", \"siblings\": []}", no_siblings};
     for (size_t i = 0; i < MX_COUNTOF(answers); i++) {
         mx_arena arena;
         mx_error err = {0};

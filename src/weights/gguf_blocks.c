@@ -141,17 +141,17 @@ static void dequantise_q6_k(const uint8_t *b, float *w)
 }
 
 static const mx_gguf_format formats[] = {
-    {0, "F32", 1, 4, MX_GGUF_IS_FLOAT, MX_DTYPE_F32, 0, NULL, NULL},
-    {1, "F16", 1, 2, MX_GGUF_IS_FLOAT, MX_DTYPE_F16, 0, NULL, NULL},
-    {30, "BF16", 1, 2, MX_GGUF_IS_FLOAT, MX_DTYPE_BF16, 0, NULL, NULL},
-    {2, "Q4_0", 32, 18, MX_GGUF_IS_EXACT, MX_DTYPE_F16, 4, unpack_q4_0, NULL},
-    {3, "Q4_1", 32, 20, MX_GGUF_IS_EXACT, MX_DTYPE_F16, 4, unpack_q4_1, NULL},
-    {6, "Q5_0", 32, 22, MX_GGUF_IS_EXACT, MX_DTYPE_F16, 5, unpack_q5_0, NULL},
-    {7, "Q5_1", 32, 24, MX_GGUF_IS_EXACT, MX_DTYPE_F16, 5, unpack_q5_1, NULL},
-    {8, "Q8_0", 32, 34, MX_GGUF_IS_EXACT, MX_DTYPE_F16, 8, unpack_q8_0, NULL},
-    {12, "Q4_K", 256, 144, MX_GGUF_ROUNDS, MX_DTYPE_F16, 4, unpack_q4_k, NULL},
-    {13, "Q5_K", 256, 176, MX_GGUF_ROUNDS, MX_DTYPE_F16, 5, unpack_q5_k, NULL},
-    {14, "Q6_K", 256, 210, MX_GGUF_REQUANTISED, MX_DTYPE_F16, 8, NULL, dequantise_q6_k},
+    {"F32", 0, 1, 4, MX_GGUF_IS_FLOAT, MX_DTYPE_F32, 0, NULL, NULL},
+    {"F16", 1, 1, 2, MX_GGUF_IS_FLOAT, MX_DTYPE_F16, 0, NULL, NULL},
+    {"BF16", 30, 1, 2, MX_GGUF_IS_FLOAT, MX_DTYPE_BF16, 0, NULL, NULL},
+    {"Q4_0", 2, 32, 18, MX_GGUF_IS_EXACT, MX_DTYPE_F16, 4, unpack_q4_0, NULL},
+    {"Q4_1", 3, 32, 20, MX_GGUF_IS_EXACT, MX_DTYPE_F16, 4, unpack_q4_1, NULL},
+    {"Q5_0", 6, 32, 22, MX_GGUF_IS_EXACT, MX_DTYPE_F16, 5, unpack_q5_0, NULL},
+    {"Q5_1", 7, 32, 24, MX_GGUF_IS_EXACT, MX_DTYPE_F16, 5, unpack_q5_1, NULL},
+    {"Q8_0", 8, 32, 34, MX_GGUF_IS_EXACT, MX_DTYPE_F16, 8, unpack_q8_0, NULL},
+    {"Q4_K", 12, 256, 144, MX_GGUF_ROUNDS, MX_DTYPE_F16, 4, unpack_q4_k, NULL},
+    {"Q5_K", 13, 256, 176, MX_GGUF_ROUNDS, MX_DTYPE_F16, 5, unpack_q5_k, NULL},
+    {"Q6_K", 14, 256, 210, MX_GGUF_REQUANTISED, MX_DTYPE_F16, 8, NULL, dequantise_q6_k},
 };
 
 const mx_gguf_format *mx_gguf_format_find(uint32_t number)

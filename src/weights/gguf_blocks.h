@@ -25,8 +25,8 @@ typedef enum mx_gguf_fit {
 } mx_gguf_fit;
 
 typedef struct mx_gguf_format {
-    uint32_t number; /* ggml's */
     const char *name;
+    uint32_t number;  /* ggml's */
     int32_t n_values; /* of a block */
     int32_t n_bytes;
     mx_gguf_fit fit;
