@@ -63,6 +63,9 @@ static mx_status explain(const session *s, const mx_http_response *r, mx_status 
                        "there is no public model %s/%s at %s; a private or gated one needs a token: set HF_TOKEN",
                        d->owner, d->name, s->env.endpoint);
     }
+    if (r->status == 404 && d->phase == MX_DOWNLOAD_FILES) {
+        return mx_error_prefix(err, st, "%s/%s is there, but not one of the files in its list", d->owner, d->name);
+    }
     if (r->status == 404) {
         return mx_fail(err, MX_NOT_FOUND, "there is no model %s/%s%s%s at %s", d->owner, d->name,
                        strcmp(d->revision, MX_DEFAULT_REVISION) == 0 ? "" : "@",
@@ -226,7 +229,7 @@ static mx_status write_ref(session *s, mx_error *err)
     return mx_file_rename(fresh, path, err);
 }
 
-/* A folder under its final name that is not whole, or is to be verified, becomes work in progress again. */
+/* A folder under its final name that is not whole, or was found damaged, becomes work in progress again. */
 static mx_status reopen(session *s, mx_error *err)
 {
     if (mx_file_kind_at(s->d.dir) != MX_FILE_DIR) {
@@ -236,26 +239,44 @@ static mx_status reopen(session *s, mx_error *err)
     return mx_file_rename(s->d.dir, s->part, err);
 }
 
-static mx_status fetch_all(session *s, mx_error *err)
+static mx_download_job make_job(const session *s, const char *folder)
 {
-    mx_http_response response = {0};
-    const mx_download_job job = {
+    return (mx_download_job){
         .http = &s->http,
         .max_retries = s->options->max_retries,
         .n_parallel = s->options->n_parallel > 0 ? s->options->n_parallel : 4,
         .must_verify = s->options->must_verify,
-        .part = s->part,
+        .part = folder,
         .url = mx_arena_printf(s->arena, "%s/%s/%s/resolve/%s", s->env.endpoint, s->d.owner, s->d.name, s->d.commit),
         .on_progress = s->options->on_progress,
         .arg = s->options->arg,
         .escape = escape,
     };
+}
+
+static mx_status fetch_all(session *s, mx_error *err)
+{
+    mx_http_response response = {0};
+    const mx_download_job job = make_job(s, s->part);
     if (!job.url) {
         return mx_fail(err, MX_NO_MEMORY, "no memory for an address");
     }
     s->d.phase = MX_DOWNLOAD_FILES;
     const mx_status st = mx_download_files(s->arena, &job, &s->d, &response, err);
     return st == MX_OK ? MX_OK : explain(s, &response, st, err);
+}
+
+/* Whether the folder under its final name is whole, down to the hashes where they are asked for. It keeps its name
+ * while they are made. */
+static mx_status check_present(session *s, bool *is_whole, mx_error *err)
+{
+    const mx_download_job job = make_job(s, s->d.dir);
+    *is_whole = mx_model_dir_check(s->d.dir, NULL) == MX_OK;
+    if (!*is_whole || !s->options->must_verify) {
+        return MX_OK;
+    }
+    s->d.phase = MX_DOWNLOAD_FILES;
+    return mx_download_verify(s->arena, &job, &s->d, is_whole, err);
 }
 
 static mx_status download(session *s, mx_error *err)
@@ -266,7 +287,9 @@ static mx_status download(session *s, mx_error *err)
     MX_TRY(name_folders(s, err));
     MX_TRY(take_lock(s, err));
     MX_TRY(make_files(s, err));
-    if (!s->options->must_verify && mx_model_dir_check(s->d.dir, NULL) == MX_OK) {
+    bool is_whole;
+    MX_TRY(check_present(s, &is_whole, err));
+    if (is_whole) {
         s->d.was_there = true;
         return write_ref(s, err);
     }

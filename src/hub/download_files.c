@@ -34,7 +34,8 @@ static bool crew_must_stop(void *arg)
 }
 
 /* Whether the file lies there under its final name: then it was checked when it came. */
-static bool is_there(crew *c, const mx_fetch_file *fetch, mx_download_file *f)
+static bool is_there(const mx_download_job *job, const mx_http_settings *http, const mx_fetch_file *fetch,
+                     mx_download_file *f)
 {
     int64_t n_bytes = 0;
     mx_sha256 sha;
@@ -42,8 +43,8 @@ static bool is_there(crew *c, const mx_fetch_file *fetch, mx_download_file *f)
         (fetch->n_bytes >= 0 && n_bytes != fetch->n_bytes)) {
         return false;
     }
-    if (c->job->must_verify && fetch->sha256) {
-        if (mx_fetch_hash(&c->http, fetch->path, &sha, &f->n_done, NULL) != MX_OK) {
+    if (job->must_verify && fetch->sha256) {
+        if (mx_fetch_hash(http, fetch->path, &sha, &f->n_done, NULL) != MX_OK) {
             return false;
         }
         const mx_sha256_digest found = mx_sha256_end(&sha);
@@ -54,6 +55,30 @@ static bool is_there(crew *c, const mx_fetch_file *fetch, mx_download_file *f)
     }
     mx_atomic_store_i64(&f->n_done, n_bytes);
     return true;
+}
+
+mx_status mx_download_verify(mx_arena *arena, const mx_download_job *job, mx_download *d, bool *is_whole, mx_error *err)
+{
+    *is_whole = true;
+    for (size_t i = 0; *is_whole && i < d->n_files; i++) {
+        mx_download_file *f = &d->files[i];
+        const mx_fetch_file file = {
+            .path = mx_path_join(arena, job->part, mx_str_from(f->file->name)),
+            .n_bytes = f->file->n_bytes,
+            .sha256 = f->file->has_sha256 ? &f->file->sha256 : NULL,
+        };
+        if (!file.path) {
+            return mx_fail(err, MX_NO_MEMORY, "no memory for a path");
+        }
+        if (job->on_progress) {
+            job->on_progress(job->arg, d);
+        }
+        *is_whole = is_there(job, job->http, &file, f);
+        if (job->http->should_stop && job->http->should_stop(job->http->arg)) {
+            return mx_fail(err, MX_CANCELLED, "the check was interrupted; the model stays as it is");
+        }
+    }
+    return MX_OK;
 }
 
 /* The folder of a file that lies deeper. */
@@ -85,7 +110,7 @@ static mx_status bring(crew *c, mx_arena *arena, mx_http *http, mx_download_file
         return mx_fail(err, MX_NO_MEMORY, "no memory for a path");
     }
     mx_atomic_store_u32(&f->state, MX_DOWNLOAD_FILE_COMES);
-    if (!is_there(c, &fetch, f)) {
+    if (!is_there(c->job, &c->http, &fetch, f)) {
         MX_TRY(make_folder(arena, c->job->part, f->file->name, err));
         MX_TRY(mx_fetch_file_get(http, &c->http, &policy, &fetch, response, err));
     }

@@ -155,15 +155,16 @@ static mx_status open_part(const mx_http_settings *settings, growing *g, mx_erro
     return is_too_long || (uint64_t)g->out.n_bytes != g->sha.n_bytes ? restart(g, err) : MX_OK;
 }
 
-/* Asks until every byte is there. */
+/* Asks until every byte is there. Only bytes that there never were before count as progress: a server may break off at
+ * one place for ever, and refuse to go on from it. */
 static mx_status fetch_rest(mx_http *http, const mx_http_settings *settings, const mx_fetch_policy *policy, growing *g,
                             mx_http_response *response, mx_error *err)
 {
     const mx_http_sink sink = {.begin = begin_file, .write = write_file, .arg = g};
+    int64_t furthest = g->out.n_bytes;
     for (int32_t n_failed = 0; g->file->n_bytes < 0 || g->out.n_bytes < g->file->n_bytes;) {
-        const int64_t from = g->out.n_bytes;
         g->has_other_range = false;
-        mx_status st = mx_http_get(http, g->file->url, from, &sink, response, err);
+        mx_status st = mx_http_get(http, g->file->url, g->out.n_bytes, &sink, response, err);
         const bool is_bad_range = g->has_other_range || response->status == 416;
         if (st == MX_OK && g->file->n_bytes < 0) {
             return MX_OK;
@@ -174,7 +175,8 @@ static mx_status fetch_rest(mx_http *http, const mx_http_settings *settings, con
             return st;
         }
         if (st != MX_OK) {
-            n_failed = g->out.n_bytes > from ? 1 : n_failed + 1;
+            n_failed = g->out.n_bytes > furthest ? 1 : n_failed + 1;
+            furthest = MX_MAX(furthest, g->out.n_bytes);
             if (n_failed > policy->max_retries) {
                 return st;
             }

@@ -19,6 +19,7 @@ struct mx_http {
     const mx_http_settings *settings;
     CURL *curl;                 /* owned */
     struct curl_slist *headers; /* owned; NULL without a token */
+    const char *unproxied;      /* in the arena: hosts that a token reaches without a proxy; NULL without a token */
     mx_arena arena;             /* owned */
     const char *ca_file;        /* in the arena; NULL: what libcurl takes by itself */
     char reason[CURL_ERROR_SIZE];
@@ -78,6 +79,16 @@ static const char *find_ca_file(mx_arena *arena)
     return NULL;
 }
 
+/* What no_proxy says, and this machine. NULL when out of memory. */
+static const char *name_unproxied(mx_arena *arena)
+{
+    const char *lower = mx_env_get(arena, "no_proxy");
+    const char *said = lower ? lower : mx_env_get(arena, "NO_PROXY");
+    return said && strcmp(said, "*") == 0
+               ? said
+               : mx_arena_printf(arena, "localhost,127.0.0.1,::1%s%s", said ? "," : "", said ? said : "");
+}
+
 mx_status mx_http_open(const mx_http_settings *settings, mx_http **out, mx_error *err)
 {
     *out = NULL;
@@ -96,7 +107,8 @@ mx_status mx_http_open(const mx_http_settings *settings, mx_http **out, mx_error
     if (settings->token) {
         const char *line = mx_arena_printf(&http->arena, "Authorization: Bearer %s", settings->token);
         http->headers = line ? curl_slist_append(NULL, line) : NULL;
-        if (!http->headers) {
+        http->unproxied = name_unproxied(&http->arena);
+        if (!http->headers || !http->unproxied) {
             mx_http_close(http);
             return mx_fail(err, MX_NO_MEMORY, "no memory for a connection");
         }
@@ -242,19 +254,29 @@ static int on_progress(void *arg, curl_off_t n_down, curl_off_t now_down, curl_o
     return q->was_stopped;
 }
 
-/* A token over plain http could be read on the way; to this machine there is no way. */
-static bool may_send_token(const char *url)
+typedef enum token_way { TOKEN_STAYS, TOKEN_GOES, TOKEN_GOES_WITHOUT_PROXY } token_way;
+
+/* A token over plain http could be read on the way; to this machine, by no proxy, there is no way. The address is taken
+ * apart as libcurl itself does it. */
+static token_way find_token_way(const char *address)
 {
-    static const char *const starts[] = {"https://", "http://localhost", "http://127.", "http://[::1]"};
-    for (size_t i = 0; i < MX_COUNTOF(starts); i++) {
-        const mx_str start_of = mx_str_from(starts[i]);
-        const char after = strlen(url) >= start_of.len ? url[start_of.len] : '\0';
-        const bool is_whole = i != 1 || after == ':' || after == '/' || after == '\0'; /* not localhost.evil */
-        if (mx_str_starts_with(mx_str_from(url), start_of) && is_whole) {
-            return true;
+    static const char *const own_hosts[] = {"localhost", "127.0.0.1", "[::1]", "::1"};
+    token_way way = TOKEN_STAYS;
+    char *scheme = NULL;
+    char *host = NULL;
+    CURLU *url = curl_url();
+    if (url && curl_url_set(url, CURLUPART_URL, address, 0) == CURLUE_OK &&
+        curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+        curl_url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK) {
+        for (size_t i = 0; i < MX_COUNTOF(own_hosts); i++) {
+            way = strcmp(host, own_hosts[i]) == 0 ? TOKEN_GOES_WITHOUT_PROXY : way;
         }
+        way = strcmp(scheme, "https") == 0 ? TOKEN_GOES : way;
     }
-    return false;
+    curl_free(scheme);
+    curl_free(host);
+    curl_url_cleanup(url);
+    return way;
 }
 
 static CURLcode set_options(request *q, const char *url, int64_t from)
@@ -284,8 +306,12 @@ static CURLcode set_options(request *q, const char *url, int64_t from)
     SET(CURLOPT_XFERINFOFUNCTION, on_progress);
     SET(CURLOPT_XFERINFODATA, (void *)q);
     SET(CURLOPT_NOPROGRESS, 0L);
-    if (q->http->headers && may_send_token(url)) {
+    const token_way way = q->http->headers ? find_token_way(url) : TOKEN_STAYS;
+    if (way != TOKEN_STAYS) {
         SET(CURLOPT_HTTPHEADER, q->http->headers); /* libcurl leaves it out after a redirect to another host */
+    }
+    if (way == TOKEN_GOES_WITHOUT_PROXY) {
+        SET(CURLOPT_NOPROXY, q->http->unproxied);
     }
     if (q->http->ca_file) {
         SET(CURLOPT_CAINFO, q->http->ca_file);

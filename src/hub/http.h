@@ -13,8 +13,9 @@
 #include "base/str.h"
 
 typedef struct mx_http_settings {
-    const char *token; /* for "Authorization: Bearer"; NULL for none. Sent over https and to this machine only */
-    int32_t timeout_s; /* to connect, and for which a transfer may stand still */
+    const char
+        *token; /* for "Authorization: Bearer"; NULL for none. Sent over https, and to this machine without a proxy */
+    int32_t timeout_s;              /* to connect, and for which a transfer may stand still */
     bool (*should_stop)(void *arg); /* asked several times a second; may be NULL */
     void *arg;
 } mx_http_settings;

@@ -317,6 +317,27 @@ def a_damaged_model_is_named_and_mended(hub):
     hub.check_whole()
 
 
+def a_check_that_ends_early_leaves_the_model(hub):
+    check_fine(hub.download())
+    hub.fixture.requests.clear()
+    check_fine(hub.download("--verify"))
+    check(not hub.fixture.asked("/resolve/") and not hub.fixture.asked("/storage/"), "what is whole was fetched")
+    hub.check_whole()
+    hub.fixture.faults["api"] = [Status(500)]
+    check(hub.download("--verify", "--retries", "0").code == 1)
+    hub.check_whole()
+
+
+def a_server_that_breaks_off_at_one_place_is_given_up(hub):
+    hub.fixture.faults["model.safetensors"] = [Cut(5000), Status(416)] * 20
+    check(hub.download("--retries", "3").code == 1)
+    check(len(hub.fixture.asked("/storage/")) < 10, len(hub.fixture.asked("/storage/")))
+    hub.check_none()
+    hub.fixture.faults.clear()
+    check_fine(hub.download())
+    hub.check_whole()
+
+
 def a_web_page_is_not_taken_for_a_file(hub):
     for name in ("config.json", "model.safetensors", "api"):
         hub.fixture.faults[name] = [Status(200, body=b"<html>please log in</html>", kind="text/html")]
@@ -377,7 +398,7 @@ def missing_and_closed_models_have_their_own_sentences(hub):
     hub.fixture.missing_status = 401
     check_failure(hub.download(name="owner/absent"), 1, "no public model owner/absent", "HF_TOKEN")
     hub.fixture.faults["model.safetensors"] = [Status(404)]
-    check(hub.download().code == 1)
+    check_failure(hub.download(), 1, "owner/tiny is there, but not one of the files", "model.safetensors", "404")
     hub.fixture.faults["redirect"] = [Status(403, code="GatedRepo")]
     check_failure(hub.download(), 1, "owner/tiny is gated", "HF_TOKEN")
     hub.fixture.faults["redirect"] = [Status(403)]
@@ -404,6 +425,18 @@ def the_token_goes_to_the_hub_alone(hub):
         hub.check_whole()
         shutil.rmtree(hub.store / "models")
     check_failure(hub.download(env={"HF_TOKEN": "a\r\nX-Evil: 1"}), 2, "HF_TOKEN")
+
+
+def the_token_goes_over_no_plain_network(hub):
+    with HubFixture() as proxy:
+        env = {"HF_TOKEN": "hf_secret", "http_proxy": proxy.url, "no_proxy": ""}
+        for endpoint in ("http://127.evil.test", "http://127.0.0.2", "http://localhost.evil.test", "http://localhost:x@evil.test",
+                         "http://huggingface.test"):
+            hub.download("--retries", "0", env={**env, "HF_ENDPOINT": endpoint})
+        check(proxy.requests and not any("hf_secret" in str(r.headers) for r in proxy.requests), proxy.requests)
+        n_before = len(proxy.requests)
+        check_fine(hub.download("--retries", "0", env=env))  # to this machine, past the proxy
+        check(len(proxy.requests) == n_before and any("hf_secret" in str(r.headers) for r in hub.fixture.requests))
 
 
 def hostile_lists_are_refused(hub):
