@@ -377,7 +377,7 @@ mx_status mx_line_editor_save(const mx_line_editor *e, const char *path, mx_erro
         }
         st = st == MX_OK ? mx_buf_append_char(&text, '\n', err) : st;
     }
-    st = st == MX_OK ? mx_file_write(path, mx_buf_view(&text), err) : st;
+    st = st == MX_OK ? mx_file_write_private(path, mx_buf_view(&text), err) : st;
     mx_buf_deinit(&text);
     return st;
 }

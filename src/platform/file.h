@@ -37,6 +37,10 @@ mx_status mx_file_read_any(const char *path, size_t max_bytes, mx_buf *out, mx_e
 /* Makes or replaces a file with these bytes. */
 mx_status mx_file_write(const char *path, mx_str bytes, mx_error *err) MX_NODISCARD;
 
+/* The same for what nobody else is to read: a new file is the user's alone, and one that is there becomes so. On
+ * Windows the folder decides. */
+mx_status mx_file_write_private(const char *path, mx_str bytes, mx_error *err) MX_NODISCARD;
+
 mx_status mx_file_remove(const char *path, mx_error *err) MX_NODISCARD;
 
 /* Makes one folder, which must not exist yet; its parent must. */

@@ -161,6 +161,8 @@ def the_line_can_be_edited_and_history_comes_back(cli):
         check(users == ["hello there", "hello there!"], users)
         t.type("/bye\r")
         check(t.is_over())
+    history = cli.folder / "cache" / "history"
+    check(history.stat().st_mode & 0o077 == 0, "others can read what was asked")
     with Terminal(cli, "-n", 2) as t:
         t.wait_for(PROMPT)
         t.type("\x1b[A\x1b[A\x1b[A")

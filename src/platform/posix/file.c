@@ -60,17 +60,29 @@ mx_status mx_file_read_any(const char *path, size_t max_bytes, mx_buf *out, mx_e
     return st;
 }
 
-mx_status mx_file_write(const char *path, mx_str bytes, mx_error *err)
+/* mode 0600: also where the file is there already, with another one. */
+static mx_status write_with_mode(const char *path, mode_t mode, mx_str bytes, mx_error *err)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     if (fd < 0) {
         return mx_fail_os(err, "create", path);
     }
-    mx_status st = mx_io_write_all(fd, path, bytes, err);
+    mx_status st = mode == 0600 && fchmod(fd, mode) != 0 ? mx_fail_os(err, "make private", path) : MX_OK;
+    st = st == MX_OK ? mx_io_write_all(fd, path, bytes, err) : st;
     if (close(fd) != 0 && st == MX_OK) {
         st = mx_fail_os(err, "write to", path);
     }
     return st;
+}
+
+mx_status mx_file_write(const char *path, mx_str bytes, mx_error *err)
+{
+    return write_with_mode(path, 0666, bytes, err);
+}
+
+mx_status mx_file_write_private(const char *path, mx_str bytes, mx_error *err)
+{
+    return write_with_mode(path, 0600, bytes, err);
 }
 
 mx_status mx_file_remove(const char *path, mx_error *err)

@@ -89,6 +89,11 @@ mx_status mx_file_write(const char *path, mx_str bytes, mx_error *err)
     return st;
 }
 
+mx_status mx_file_write_private(const char *path, mx_str bytes, mx_error *err)
+{
+    return mx_file_write(path, bytes, err);
+}
+
 /* One call that takes a wide path and answers with non-zero for success. */
 static mx_status with_path(const char *path, const char *verb, BOOL(WINAPI *call)(const wchar_t *), mx_error *err)
 {
