@@ -1,9 +1,11 @@
 /* fuse.c - copies a checkpoint file by file. Merging changes neither names, nor shapes, nor dtypes, so headers are
- * copied too, and only the bytes of changed tensors are new.
+ * copied too, and only the bytes of changed tensors are new. Files are written to a folder beside the new one, which
+ * gets its name when it is whole.
  */
 #include "model/fuse.h"
 
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/json.h"
@@ -17,6 +19,7 @@
 #include "weights/quant.h"
 #include "weights/quantizer.h"
 
+#define PART_SUFFIX     ".partial"
 #define FUSE_MAX_ARENA  ((size_t)1 << 26)
 #define FUSE_MAX_CONFIG ((size_t)16 << 20)
 
@@ -27,6 +30,7 @@ typedef struct fusing {
     mx_adapter *adapter;
     const char *model_dir;
     const char *out_dir;
+    const char *part_dir; /* where it is written; NULL until it is made */
     int32_t n_fused;
 } fusing;
 
@@ -64,7 +68,6 @@ static mx_status merge(const mx_weight *w, const mx_adaptation *a, merged *out, 
 {
     const int64_t n_values = mx_weight_value_bytes(w, w->n_cols);
     const int64_t n_scales = mx_weight_scale_bytes(w, w->n_cols);
-    MX_TRY(check_fit(w, a, err));
     out->values = mx_calloc((size_t)w->n_rows, (size_t)n_values);
     out->scales = mx_malloc((size_t)(w->n_rows * n_scales + 1));
     out->biases = mx_malloc((size_t)(w->n_rows * n_scales + 1));
@@ -98,6 +101,26 @@ static mx_str split_name(mx_str name, int32_t *i_part)
     return (mx_str){NULL, 0};
 }
 
+/* Whether every tensor of the adapter has its weight in the checkpoint, and fits it. */
+static mx_status check_adapter(fusing *f, mx_error *err)
+{
+    for (size_t i = 0; i < mx_checkpoint_n_tensors(f->checkpoint); i++) {
+        int32_t i_part = 0;
+        bool found = false;
+        mx_adaptation a;
+        mx_weight w;
+        const mx_str path = split_name(mx_checkpoint_at(f->checkpoint, i)->name, &i_part);
+        if (path.ptr) {
+            MX_TRY(mx_adapter_find(f->adapter, path, &a, &found, err));
+        }
+        if (found) {
+            MX_TRY(mx_weight_resolve(f->checkpoint, &f->quant, path, &w, err));
+            MX_TRY(check_fit(&w, &a, err));
+        }
+    }
+    return mx_adapter_check_unused(f->adapter, err);
+}
+
 /* A tensor, merged where the adapter changes it. */
 static mx_status write_tensor(fusing *f, const mx_tensor *t, mx_write_file *file, mx_error *err)
 {
@@ -128,7 +151,7 @@ done:
 static mx_status write_weights(fusing *f, size_t i_first, size_t *i_next, mx_error *err)
 {
     const char *source = mx_checkpoint_at(f->checkpoint, i_first)->path;
-    const char *target = mx_path_join(&f->arena, f->out_dir, mx_path_base(mx_str_from(source)));
+    const char *target = mx_path_join(&f->arena, f->part_dir, mx_path_base(mx_str_from(source)));
     mx_map map = {0};
     mx_write_file file = {0};
     mx_status st;
@@ -159,7 +182,7 @@ done:
 static mx_status copy_file(fusing *f, mx_str name, mx_error *err)
 {
     const char *source = mx_path_join(&f->arena, f->model_dir, name);
-    const char *target = mx_path_join(&f->arena, f->out_dir, name);
+    const char *target = mx_path_join(&f->arena, f->part_dir, name);
     mx_map map = {0};
     mx_write_file file = {0};
     mx_status st;
@@ -203,16 +226,37 @@ done:
     return st;
 }
 
+/* The folder to write to. An empty one in the place of the new one goes, since no folder takes another's place. */
 static mx_status make_folder(fusing *f, mx_error *err)
 {
-    const char *config = mx_path_join(&f->arena, f->out_dir, MX_STR("config.json"));
-    if (!config) {
+    const mx_str *names = NULL;
+    size_t n_names = 0;
+    const mx_str base = mx_path_base(mx_str_from(f->out_dir));
+    const mx_str name = {f->out_dir, base.ptr ? (size_t)(base.ptr + base.len - f->out_dir) : 0}; /* "a" of "a/" */
+    const char *out_dir = mx_arena_copy_str(&f->arena, name).ptr;
+    char *part_dir = (char *)mx_arena_alloc(&f->arena, name.len + sizeof PART_SUFFIX);
+    if (!out_dir || !part_dir) {
         return mx_fail(err, MX_NO_MEMORY, "out of memory: the name of a file");
     }
-    if (mx_file_kind_at(config) != MX_FILE_MISSING) {
-        return mx_fail(err, MX_INVALID, "%s holds a model already; name a new folder", f->out_dir);
+    (void)snprintf(part_dir, name.len + sizeof PART_SUFFIX, "%s" PART_SUFFIX, out_dir);
+    const mx_file_kind kind = mx_file_kind_at(f->out_dir);
+    if (kind == MX_FILE_DIR) {
+        MX_TRY(mx_dir_list(&f->arena, f->out_dir, &names, &n_names, err));
     }
-    return mx_dir_create_all(f->out_dir, err);
+    if (base.len == 0 || n_names > 0 || (kind != MX_FILE_DIR && kind != MX_FILE_MISSING)) {
+        return mx_fail(err, MX_INVALID, "\"%s\" is there already and is not empty; name a new folder", f->out_dir);
+    }
+    if (mx_file_kind_at(part_dir) != MX_FILE_MISSING) {
+        return mx_fail(err, MX_INVALID, "%s is in the way, left over from work that was broken off: remove it",
+                       part_dir);
+    }
+    if (kind == MX_FILE_DIR) {
+        MX_TRY(mx_dir_remove(out_dir, err));
+    }
+    MX_TRY(mx_dir_create_all(part_dir, err));
+    f->out_dir = out_dir;
+    f->part_dir = part_dir;
+    return MX_OK;
 }
 
 static mx_status fuse_all(fusing *f, const char *adapter_dir, mx_error *err)
@@ -220,16 +264,16 @@ static mx_status fuse_all(fusing *f, const char *adapter_dir, mx_error *err)
     const mx_str *names = NULL;
     size_t n_names = 0;
     MX_TRY(open_source(f, adapter_dir, err));
+    MX_TRY(check_adapter(f, err));
     MX_TRY(make_folder(f, err));
     for (size_t i = 0; i < mx_checkpoint_n_tensors(f->checkpoint);) {
         MX_TRY(write_weights(f, i, &i, err));
     }
-    MX_TRY(mx_adapter_check_unused(f->adapter, err));
     MX_TRY(mx_dir_list(&f->arena, f->model_dir, &names, &n_names, err));
     for (size_t i = 0; i < n_names; i++) {
         MX_TRY(copy_file(f, names[i], err));
     }
-    return MX_OK;
+    return mx_file_rename(f->part_dir, f->out_dir, err);
 }
 
 mx_status mx_fuse(const char *model_dir, const char *adapter_dir, const char *out_dir, int32_t *n_fused, mx_error *err)
@@ -238,6 +282,10 @@ mx_status mx_fuse(const char *model_dir, const char *adapter_dir, const char *ou
     mx_arena_init(&f.arena, FUSE_MAX_ARENA);
     const mx_status st = fuse_all(&f, adapter_dir, err);
     *n_fused = f.n_fused;
+    if (st != MX_OK && f.part_dir) {
+        const mx_status removed = mx_file_remove_tree(f.part_dir, NULL);
+        (void)removed; /* the first failure is the one to tell */
+    }
     mx_adapter_close(f.adapter);
     mx_checkpoint_close(f.checkpoint);
     mx_quant_config_close(&f.quant);

@@ -133,6 +133,14 @@ MX_TEST(rows_of_a_dora_adapter_get_their_magnitudes)
     mx_tmpdir_close(&model);
 }
 
+/* Nothing of a fusion that failed is left. */
+static void check_absent(const char *out)
+{
+    char partial[620];
+    snprintf(partial, sizeof partial, "%s.partial", out);
+    MX_CHECK(mx_file_kind_at(out) == MX_FILE_MISSING && mx_file_kind_at(partial) == MX_FILE_MISSING);
+}
+
 MX_TEST(what_cannot_be_fused_is_named)
 {
     mx_tmpdir model;
@@ -142,15 +150,48 @@ MX_TEST(what_cannot_be_fused_is_named)
     write_model(&model);
     MX_CHECK_FAILS(fuse(&model, LORA, "c", false, &adapter, out, &n_fused), MX_UNSUPPORTED, &err,
                    "\"c.lora_a\" has no place");
-    MX_CHECK_OK(mx_file_remove_tree(out, &err), &err);
+    check_absent(out);
     mx_tmpdir_close(&adapter);
     MX_CHECK_FAILS(fuse(&model, LORA, "q", false, &adapter, out, &n_fused), MX_FORMAT, &err, "does not fit \"q\"");
-    MX_CHECK_FAILS(mx_fuse(model.path, adapter.path, model.path, &n_fused, &err), MX_INVALID, &err,
-                   "holds a model already");
+    check_absent(out);
+    mx_tmpdir_close(&adapter);
+    mx_tmpdir_close(&model);
+}
+
+MX_TEST(folders_with_anything_in_them_are_left_alone)
+{
+    mx_tmpdir model;
+    mx_tmpdir adapter;
+    char out[600];
+    char path[700];
+    int32_t n_fused = 0;
+    write_model(&model);
+    write_adapter(&adapter, LORA, "a", false);
+    MX_CHECK_FAILS(mx_fuse(model.path, adapter.path, model.path, &n_fused, &err), MX_INVALID, &err, "is not empty");
+    snprintf(out, sizeof out, "%s/new", adapter.path);
+    MX_CHECK_OK(mx_dir_create(out, &err), &err);
+    snprintf(path, sizeof path, "%s/model.safetensors", out);
+    MX_CHECK_OK(mx_file_write(path, MX_STR("mine"), &err), &err);
+    MX_CHECK_FAILS(mx_fuse(model.path, adapter.path, out, &n_fused, &err), MX_INVALID, &err, "is not empty");
+    int64_t n_bytes = 0;
+    MX_CHECK_OK(mx_file_size(path, &n_bytes, &err), &err);
+    MX_CHECK_I64(n_bytes, 4);
+    MX_CHECK_FAILS(mx_fuse(model.path, adapter.path, path, &n_fused, &err), MX_INVALID, &err, "is there already");
+    MX_CHECK_FAILS(mx_fuse(model.path, adapter.path, "", &n_fused, &err), MX_INVALID, &err, "name a new folder");
+    MX_CHECK_OK(mx_file_remove(path, &err), &err);
+    snprintf(path, sizeof path, "%s/new/", adapter.path); /* empty now */
+    MX_CHECK_OK(mx_fuse(model.path, adapter.path, path, &n_fused, &err), &err);
+    MX_CHECK_I64(n_fused, 1);
     MX_CHECK_OK(mx_file_remove_tree(out, &err), &err);
+    check_absent(out);
+    snprintf(path, sizeof path, "%s.partial", out);
+    MX_CHECK_OK(mx_dir_create(path, &err), &err);
+    MX_CHECK_FAILS(mx_fuse(model.path, adapter.path, out, &n_fused, &err), MX_INVALID, &err, ".partial is in the way");
+    MX_CHECK_OK(mx_file_remove_tree(path, &err), &err);
     mx_tmpdir_close(&adapter);
     mx_tmpdir_close(&model);
 }
 
 MX_TEST_MAIN(MX_CASE(changed_weights_are_merged_and_the_rest_is_copied),
-             MX_CASE(rows_of_a_dora_adapter_get_their_magnitudes), MX_CASE(what_cannot_be_fused_is_named))
+             MX_CASE(rows_of_a_dora_adapter_get_their_magnitudes), MX_CASE(what_cannot_be_fused_is_named),
+             MX_CASE(folders_with_anything_in_them_are_left_alone))
