@@ -28,6 +28,12 @@ static mx_status read_fields(mx_adapter *a, yyjson_val *root, const char *path, 
     mx_str type = MX_STR("lora");
     yyjson_val *parameters = NULL;
     a->scale = HUGE_VAL; /* refused below where nobody sets it */
+    if (yyjson_obj_get(root, "peft_type")) {
+        return mx_fail(err, MX_UNSUPPORTED,
+                       "%s: \"peft_type\" says that this is an adapter of peft, which is not read; adapters of mlx-lm "
+                       "are",
+                       path);
+    }
     MX_TRY(mx_json_get_str(root, "fine_tune_type", &type, err));
     a->is_dora = mx_str_eq_cstr(type, "dora");
     if (!a->is_dora && !mx_str_eq_cstr(type, "lora")) {
@@ -73,12 +79,18 @@ static mx_status open_all(mx_adapter *a, const char *dir, mx_error *err)
     }
     MX_TRY(mx_map_open(path, &a->map, err));
     MX_TRY(mx_safetensors_parse(&a->arena, a->map.data, a->map.n_bytes, path, &a->tensors, err));
-    a->is_used = mx_arena_array(&a->arena, bool, a->tensors.n ? a->tensors.n : 1);
+    if (a->tensors.n == 0) {
+        return mx_fail(err, MX_FORMAT, "%s: there is no tensor in it, so the adapter would change nothing", path);
+    }
+    a->is_used = mx_arena_array(&a->arena, bool, a->tensors.n);
     return a->is_used ? MX_OK : mx_fail(err, MX_NO_MEMORY, "out of memory: an adapter");
 }
 
 mx_status mx_adapter_open(const char *dir, mx_adapter **out, mx_error *err)
 {
+    if (!*dir) {
+        return mx_fail(err, MX_INVALID, "the name of the adapter's folder is empty");
+    }
     mx_adapter *a = mx_calloc(1, sizeof *a);
     if (!a) {
         return mx_fail_no_memory(err, sizeof *a, "an adapter");

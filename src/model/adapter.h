@@ -13,8 +13,9 @@ typedef struct mx_adapter mx_adapter;
 /* Reads the configuration and maps the weights.
  *
  * MX_NOT_FOUND   no such folder, or a file is missing
- * MX_FORMAT      a file that is not what it claims, or no "scale"
- * MX_UNSUPPORTED "fine_tune_type" other than lora and dora
+ * MX_INVALID     the name is empty
+ * MX_FORMAT      a file that is not what it claims, no "scale", or no tensor
+ * MX_UNSUPPORTED "fine_tune_type" other than lora and dora; an adapter of peft
  * MX_IO, MX_NO_MEMORY
  */
 mx_status mx_adapter_open(const char *dir, mx_adapter **out, mx_error *err) MX_NODISCARD;

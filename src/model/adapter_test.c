@@ -84,6 +84,8 @@ MX_TEST(what_does_not_fit_is_named)
         {"{\"fine_tune_type\": \"full\"}", 0, MX_UNSUPPORTED, "\"full\""},
         {"{\"lora_parameters\": {\"alpha\": 16}}", 0, MX_FORMAT, "needs a \"scale\""},
         {"[]", 0, MX_FORMAT, "not a JSON object"},
+        {"{\"peft_type\": \"LORA\", \"r\": 8, \"lora_alpha\": 16}", 3, MX_UNSUPPORTED, "adapter of peft"},
+        {LORA, 0, MX_FORMAT, "no tensor"},
     };
     for (size_t i = 0; i < MX_COUNTOF(cases); i++) {
         mx_tmpdir dir;
@@ -103,6 +105,7 @@ MX_TEST(what_does_not_fit_is_named)
     MX_CHECK(!found);
     mx_adapter_close(adapter);
     mx_tmpdir_close(&dir);
+    MX_CHECK_FAILS(mx_adapter_open("", &adapter, &err), MX_INVALID, &err, "is empty");
     MX_CHECK_FAILS(mx_adapter_open("no/such/folder", &adapter, &err), MX_NOT_FOUND, &err, "adapter_config.json");
 }
 
