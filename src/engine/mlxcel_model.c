@@ -134,9 +134,9 @@ static mx_status open_chat(mlxcel_model *model, const text_files *files, mx_erro
     return st == MX_NOT_FOUND ? MX_OK : st; /* a base model has none */
 }
 
-static float or_default(double value, double max, float otherwise)
+static float or_default(double value, float otherwise)
 {
-    return value >= 0.0 && value <= max ? (float)value : otherwise;
+    return value >= 0.0 ? (float)value : otherwise;
 }
 
 /* What generation_config.json recommends, when it recommends anything; else llama.cpp's settings. */
@@ -145,13 +145,13 @@ static mx_sampling sampling_defaults(const mx_sampling_defaults *d)
     mx_sampling s = {.temperature = 0.8f, .top_k = 40, .top_p = 0.95f, .min_p = 0.05f};
     if (d && (d->do_sample || d->temperature >= 0.0 || d->top_p >= 0.0 || d->min_p >= 0.0 || d->top_k >= 0)) {
         s = (mx_sampling){
-            .temperature = or_default(d->temperature, 100.0, 1.0f),
+            .temperature = or_default(d->temperature, 1.0f),
             .top_k = d->top_k > 0 ? d->top_k : 0,
-            .top_p = or_default(d->top_p, 1.0, 1.0f),
-            .min_p = or_default(d->min_p, 1.0, 0.0f),
+            .top_p = or_default(d->top_p, 1.0f),
+            .min_p = or_default(d->min_p, 0.0f),
         };
     }
-    s.repeat_penalty = d && d->repetition_penalty > 0.0 ? or_default(d->repetition_penalty, 100.0, 1.0f) : 1.0f;
+    s.repeat_penalty = d ? or_default(d->repetition_penalty, 1.0f) : 1.0f;
     s.repeat_last_n = 64;
     return s;
 }

@@ -33,10 +33,10 @@ static const mx_field fields[] = {
     FIELD(I64, d_model, "d_model", 1, CONFIG_MAX_COLS),
     FIELD(I64, d_model, "hidden_size", 1, CONFIG_MAX_COLS),
     FIELD(I64, n_vocab, "vocab_size", 1, CONFIG_MAX_VOCAB),
-    FIELD(F64, norm_eps, "layer_norm_epsilon", 0, 1),
-    FIELD(F64, norm_eps, "layer_norm_eps", 0, 1),
-    FIELD(F64, norm_eps, "norm_eps", 0, 1),
-    FIELD(F64, norm_eps, "rms_norm_eps", 0, 1),
+    FIELD(F64_ABOVE, norm_eps, "layer_norm_epsilon", 0, 1),
+    FIELD(F64_ABOVE, norm_eps, "layer_norm_eps", 0, 1),
+    FIELD(F64_ABOVE, norm_eps, "norm_eps", 0, 1),
+    FIELD(F64_ABOVE, norm_eps, "rms_norm_eps", 0, 1),
     FIELD(BOOL, has_mlp_bias, "mlp_bias", 0, 0),
     FIELD(BOOL, is_tied, "tie_word_embeddings", 0, 0),
     FIELD(F64, query_scale, "query_pre_attn_scalar", 0, CONFIG_MAX_FACTOR),
@@ -220,14 +220,6 @@ static mx_status read_layers(yyjson_val *obj, const mx_family *family, mx_arena 
     return check_layers(c, err);
 }
 
-static mx_status check_positive(double value, const char *key, mx_error *err)
-{
-    if (value > 0 && value <= CONFIG_MAX_FACTOR) {
-        return MX_OK;
-    }
-    return mx_fail(err, MX_FORMAT, "\"%s\" is %g, must be above 0 and at most %d", key, value, CONFIG_MAX_FACTOR);
-}
-
 /* Fills what is derived, and holds the numbers to each other. */
 static mx_status finish_shape(mx_model_config *c, mx_error *err)
 {
@@ -240,7 +232,9 @@ static mx_status finish_shape(mx_model_config *c, mx_error *err)
     const int64_t head_dim = c->head_dim ? c->head_dim : c->d_model / c->n_heads;
     MX_TRY(check_heads(c->n_heads, c->n_kv_heads, head_dim, err));
     c->head_dim = (int32_t)head_dim;
-    MX_TRY(check_positive(c->norm_eps, "rms_norm_eps", err));
+    if (!(c->norm_eps > 0)) {
+        return mx_fail(err, MX_FORMAT, "\"rms_norm_eps\" is absent, and this family has no default for it");
+    }
     if (c->n_experts > 0 && c->top_k > c->n_experts) {
         return mx_fail(err, MX_FORMAT, "\"num_experts_per_tok\" is %d, but there are %lld experts", c->top_k,
                        (long long)c->n_experts);
@@ -338,15 +332,21 @@ mx_sampling_defaults mx_sampling_defaults_none(void)
     return (mx_sampling_defaults){.temperature = -1, .top_p = -1, .min_p = -1, .repetition_penalty = -1, .top_k = -1};
 }
 
+/* What the sampler takes, and no number to pass over. */
+static const mx_field sampling_fields[] = {
+    MX_FIELD(mx_sampling_defaults, F64, temperature, "temperature", 0, 100),
+    MX_FIELD(mx_sampling_defaults, F64, top_p, "top_p", 0, 1),
+    MX_FIELD(mx_sampling_defaults, F64, min_p, "min_p", 0, 1),
+    MX_FIELD(mx_sampling_defaults, F64_ABOVE, repetition_penalty, "repetition_penalty", 0, 100),
+    MX_FIELD_END,
+};
+
 static mx_status read_generation(yyjson_val *root, mx_model_config *config, mx_sampling_defaults *out, mx_error *err)
 {
     int64_t top_k = -1;
     MX_TRY(read_eos(root, config, err));
     MX_TRY(mx_json_get_bool(root, "do_sample", &out->do_sample, err));
-    MX_TRY(mx_json_get_f64(root, "temperature", &out->temperature, err));
-    MX_TRY(mx_json_get_f64(root, "top_p", &out->top_p, err));
-    MX_TRY(mx_json_get_f64(root, "min_p", &out->min_p, err));
-    MX_TRY(mx_json_get_f64(root, "repetition_penalty", &out->repetition_penalty, err));
+    MX_TRY(mx_fields_read(root, sampling_fields, out, err));
     MX_TRY(mx_json_get_i64(root, "top_k", -1, CONFIG_MAX_VOCAB, &top_k, err));
     out->top_k = (int32_t)top_k;
     return MX_OK;

@@ -190,7 +190,8 @@ MX_TEST(numbers_that_cannot_be_are_refused_by_name)
         {"\"num_key_value_heads\": 5", "not a multiple of \"num_key_value_heads\""},
         {"\"num_attention_heads\": 7", "not a multiple of 7 heads"},
         {"\"head_dim\": 1000000", "\"head_dim\" is 1000000"},
-        {"\"rms_norm_eps\": 0", "\"rms_norm_eps\""},
+        {"\"rms_norm_eps\": 0", "\"rms_norm_eps\" is 0, must be above 0 and at most 1"},
+        {"\"rms_norm_eps\": -1", "\"rms_norm_eps\" is -1, must be above 0 and at most 1"},
         {"\"rope_theta\": -1", "\"rope_theta\""},
         {"\"eos_token_id\": \"</s>\"", "\"eos_token_id\""},
         {"\"eos_token_id\": [-1]", "\"eos_token_id\""},
@@ -202,6 +203,7 @@ MX_TEST(numbers_that_cannot_be_are_refused_by_name)
         {"\"rope_scaling\": {\"type\": \"linear\"}", "\"factor\""},
         {"\"rope_scaling\": {\"type\": \"dynamic\", \"factor\": 0}", "\"factor\""},
         {"\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 4, \"beta_fast\": -1}", "\"beta_fast\""},
+        {"\"rope_scaling\": {\"type\": \"yarn\"}", "type yarn needs a \"factor\""},
         {"\"rope_scaling\": {\"type\": \"llama3\", \"factor\": 8, \"low_freq_factor\": 4, \"high_freq_factor\": 4}",
          "\"high_freq_factor\""},
         {"\"rope_scaling\": {\"type\": \"longrope\", \"short_factor\": [1], \"long_factor\": [1]}", "needs 64 entries"},
@@ -249,6 +251,31 @@ MX_TEST(end_ids_of_the_generation_config_replace_the_others)
     mx_json_close(&json);
 }
 
+MX_TEST(settings_that_no_sampler_takes_are_refused_by_name)
+{
+    static const struct {
+        const char *text;
+        const char *piece;
+    } cases[] = {
+        {"{\"temperature\": -3}", "g: \"temperature\" is -3"},
+        {"{\"temperature\": 1000}", "\"temperature\" is 1000"},
+        {"{\"top_p\": 7}", "\"top_p\" is 7"},
+        {"{\"min_p\": -0.5}", "\"min_p\" is -0.5"},
+        {"{\"repetition_penalty\": 0}", "\"repetition_penalty\" is 0"},
+        {"{\"top_k\": -7}", "\"top_k\" is -7"},
+    };
+    for (size_t i = 0; i < MX_COUNTOF(cases); i++) {
+        mx_json json = {0};
+        mx_error err;
+        mx_model_config config = {0};
+        mx_sampling_defaults sampling;
+        MX_CHECK_OK(mx_json_parse(mx_str_from(cases[i].text), "g", &json, &err), &err);
+        MX_CHECK_FAILS(mx_generation_config_read(json.root, "g", &config, &sampling, &err), MX_FORMAT, &err,
+                       cases[i].piece);
+        mx_json_close(&json);
+    }
+}
+
 MX_TEST(every_failing_allocation_is_reported)
 {
     mx_json json = {0};
@@ -281,4 +308,4 @@ MX_TEST_MAIN(MX_CASE(reads_a_llama_3_2), MX_CASE(fills_absent_fields_from_the_fa
              MX_CASE(an_unknown_family_is_told_with_the_nearest_known),
              MX_CASE(numbers_that_cannot_be_are_refused_by_name), MX_CASE(features_that_we_do_not_have_are_told),
              MX_CASE(end_ids_of_the_generation_config_replace_the_others),
-             MX_CASE(every_failing_allocation_is_reported))
+             MX_CASE(settings_that_no_sampler_takes_are_refused_by_name), MX_CASE(every_failing_allocation_is_reported))

@@ -5,8 +5,14 @@ static mx_status read_number(yyjson_val *obj, const mx_field *f, double *out, mx
 {
     MX_TRY(mx_json_get_f64(obj, f->key, out, err));
     yyjson_val *val = yyjson_obj_get(obj, f->key);
-    if (!val || yyjson_is_null(val) || (*out >= (double)f->min && *out <= (double)f->max)) {
+    const bool is_above = f->type == MX_FIELD_F64_ABOVE;
+    const bool is_enough = is_above ? *out > (double)f->min : *out >= (double)f->min;
+    if (!val || yyjson_is_null(val) || (is_enough && *out <= (double)f->max)) {
         return MX_OK;
+    }
+    if (is_above) {
+        return mx_fail(err, MX_FORMAT, "\"%s\" is %g, must be above %lld and at most %lld", f->key, *out,
+                       (long long)f->min, (long long)f->max);
     }
     return mx_fail(err, MX_FORMAT, "\"%s\" is %g, must be from %lld to %lld", f->key, *out, (long long)f->min,
                    (long long)f->max);
@@ -48,7 +54,8 @@ static mx_status read_field(yyjson_val *obj, const mx_field *f, void *member, mx
         *(int32_t *)member = (int32_t)value;
         return MX_OK;
     case MX_FIELD_I64: return read_whole(obj, f, (int64_t *)member, err);
-    case MX_FIELD_F64: return read_number(obj, f, (double *)member, err);
+    case MX_FIELD_F64:
+    case MX_FIELD_F64_ABOVE: return read_number(obj, f, (double *)member, err);
     case MX_FIELD_F64_OR_NULL:
         if (yyjson_is_null(yyjson_obj_get(obj, f->key))) {
             *(double *)member = 0;

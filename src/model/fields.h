@@ -16,6 +16,7 @@ typedef enum mx_field_type {
     MX_FIELD_I32, /* whole numbers, from min to max; or a list with one for each layer, all the same */
     MX_FIELD_I64,
     MX_FIELD_F64,         /* finite, from min to max */
+    MX_FIELD_F64_ABOVE,   /* finite, above min and at most max */
     MX_FIELD_F64_OR_NULL, /* the same, and null is 0: absent is the default, null says that there is none */
     MX_FIELD_BOOL,
 } mx_field_type;

@@ -158,9 +158,11 @@ static mx_status finish(mx_rope_config *rope, const mx_model_config *c, mx_error
         MX_TRY(check_number(rope->theta, 1, ROPE_MAX_THETA, "rope_theta", err));
     }
     rope->original_n_ctx = rope->original_n_ctx ? rope->original_n_ctx : c->n_ctx;
-    const bool may_derive = rope->kind == MX_ROPE_YARN || rope->kind == MX_ROPE_LONGROPE;
     rope->factor = rope->factor == 0 && rope->kind == MX_ROPE_PROPORTIONAL ? 1 : rope->factor;
-    if (rope->factor == 0 && (may_derive || rope->kind == MX_ROPE_DEFAULT)) {
+    if (rope->factor == 0 && rope->kind == MX_ROPE_YARN) {
+        return mx_fail(err, MX_FORMAT, "a rotary embedding of type yarn needs a \"factor\", and has none");
+    }
+    if (rope->factor == 0 && (rope->kind == MX_ROPE_LONGROPE || rope->kind == MX_ROPE_DEFAULT)) {
         rope->factor = (double)c->n_ctx / rope->original_n_ctx;
     }
     MX_TRY(check_number(rope->factor, 0, ROPE_MAX_FACTOR, "factor", err));

@@ -93,7 +93,7 @@ typedef struct mx_scale_params {
     float factor;
 } mx_scale_params;
 
-/* Of GLU and ACTIVATION. */
+/* Of MULTIPLY and SCALE_CHOSEN. */
 typedef struct mx_vector_params {
     int32_t weight; /* [n_cols] or [1]; SCALE_CHOSEN: [n_experts] */
 } mx_vector_params;
@@ -109,6 +109,7 @@ typedef struct mx_streams_params {
     float offset;  /* ADD_STREAMS: on m */
 } mx_streams_params;
 
+/* Of GLU and ACTIVATION. */
 typedef struct mx_glu_params {
     mx_activation act;
 } mx_glu_params;

@@ -17,7 +17,7 @@ static const mx_field mamba1_own_fields[] = {
     MX_FIELD(mx_mamba1_config, I32, expand, "expand", 1, 64),
     MX_FIELD(mx_mamba1_config, BOOL, has_conv_bias, "use_conv_bias", 0, 0),
     MX_FIELD(mx_mamba1_config, BOOL, has_proj_bias, "use_bias", 0, 0),
-    MX_FIELD(mx_mamba1_config, F64, norm_eps, "mixer_rms_eps", 0, 1),
+    MX_FIELD(mx_mamba1_config, F64_ABOVE, norm_eps, "mixer_rms_eps", 0, 1),
     MX_FIELD_END,
 };
 
@@ -52,7 +52,7 @@ static const mx_model_config falcon_mamba_defaults = MAMBA_DEFAULTS("falcon_mamb
 static const mx_model_config mamba2_defaults = MAMBA_DEFAULTS("mamba2", 4096, 64, 32768, false, 2);
 
 static const mx_field mamba_shared[] = {
-    MX_FIELD(mx_model_config, F64, norm_eps, "layer_norm_epsilon", 0, 1),
+    MX_FIELD(mx_model_config, F64_ABOVE, norm_eps, "layer_norm_epsilon", 0, 1),
     MX_FIELD_END,
 };
 

@@ -65,7 +65,7 @@ static const mx_model_config nemotron_h_defaults = {
 };
 
 static const mx_field nemotron_h_fields[] = {
-    MX_FIELD(mx_model_config, F64, norm_eps, "layer_norm_epsilon", 0, 1),
+    MX_FIELD(mx_model_config, F64_ABOVE, norm_eps, "layer_norm_epsilon", 0, 1),
     MX_FIELD(mx_model_config, I64, n_experts, "n_routed_experts", 1, 4096),
     MX_FIELD_END,
 };

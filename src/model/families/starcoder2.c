@@ -22,7 +22,7 @@ static const mx_model_config starcoder2_defaults = {
 };
 
 static const mx_field starcoder2_fields[] = {
-    MX_FIELD(mx_model_config, F64, norm_eps, "norm_epsilon", 0, 1),
+    MX_FIELD(mx_model_config, F64_ABOVE, norm_eps, "norm_epsilon", 0, 1),
     MX_FIELD(mx_model_config, BOOL, has_mlp_bias, "use_bias", 0, 0),
     MX_FIELD_END,
 };
