@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "platform/file.h"
 #include "platform/path.h"
+#include "text/tokenizer/tokenizer.h"
 #include "weights/checkpoint.h"
 #include "weights/quant.h"
 #include "weights/quantizer.h"
@@ -286,12 +287,32 @@ mx_status mx_convert_begin(mx_arena *arena, const char *out, const char **part, 
     return mx_dir_create_all(*part, err);
 }
 
+/* A folder without one is fine: the note about it was given. */
+static mx_status try_tokenizer(mx_arena *arena, const char *part, mx_error *err)
+{
+    mx_buf text = {0};
+    mx_tokenizer *tokenizer = NULL;
+    const char *path = mx_path_join(arena, part, MX_STR("tokenizer.json"));
+    if (!path || mx_file_kind_at(path) != MX_FILE_REGULAR) {
+        return path ? MX_OK : mx_fail(err, MX_NO_MEMORY, "no memory for a path");
+    }
+    mx_status st = mx_file_read(path, MAX_FILE_BYTES, &text, err);
+    st = st == MX_OK ? mx_tokenizer_open(mx_buf_view(&text), path, &tokenizer, err) : st;
+    mx_tokenizer_close(tokenizer);
+    mx_buf_deinit(&text);
+    return st;
+}
+
 /* What was made must be a model: nothing is missing, nothing too much, and the family is known. */
 static mx_status try_model(const char *part, mx_error *err)
 {
+    mx_arena arena;
     mx_model *model = NULL;
-    const mx_status st = mx_model_open(part, NULL, &model, err);
+    mx_arena_init(&arena, 1 << 20);
+    mx_status st = mx_model_open(part, NULL, &model, err);
     mx_model_close(model);
+    st = st == MX_OK ? try_tokenizer(&arena, part, err) : st;
+    mx_arena_deinit(&arena);
     return st == MX_OK ? st : mx_error_prefix(err, st, "what was made cannot be opened and is removed");
 }
 

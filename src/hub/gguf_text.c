@@ -26,12 +26,13 @@ static const struct {
     const char *normalizer;     /* JSON */
     const char *pre_tokenizers; /* JSON, of a sequence */
     const char *ignore_merges;
+    bool adds_bos; /* where the file does not say it */
 } kinds[] = {
-    {"default", "null", BYTE_LEVEL("true"), "false"},
-    {"gpt-2", "null", BYTE_LEVEL("true"), "false"},
-    {"smollm", "null", "{\"type\":\"Digits\",\"individual_digits\":true}," BYTE_LEVEL("true"), "false"},
-    {"llama-bpe", "null", SPLIT(CONTRACTIONS "\\\\p{N}{1,3}" REST), "true"},
-    {"qwen2", "{\"type\":\"NFC\"}", SPLIT(CONTRACTIONS "\\\\p{N}" REST), "false"},
+    {"default", "null", BYTE_LEVEL("true"), "false", false},
+    {"gpt-2", "null", BYTE_LEVEL("true"), "false", false},
+    {"smollm", "null", "{\"type\":\"Digits\",\"individual_digits\":true}," BYTE_LEVEL("true"), "false", false},
+    {"llama-bpe", "null", SPLIT(CONTRACTIONS "\\\\p{N}{1,3}" REST), "true", true},
+    {"qwen2", "{\"type\":\"NFC\"}", SPLIT(CONTRACTIONS "\\\\p{N}" REST), "false", false},
 };
 
 /* The row of the file's word; -1 for another kind of tokenizer, whose name goes to *kind. */
@@ -92,12 +93,20 @@ static bool find_token(const mx_gguf *g, const char *key, const mx_gguf_value *t
 }
 
 /* The tokens that go around a text: a bos where the file asks for one. */
-static mx_status append_post_processor(const mx_gguf *g, const mx_gguf_value *tokens, mx_buf *out, mx_error *err)
+static mx_status append_post_processor(const mx_gguf *g, int kind, const mx_gguf_value *tokens, mx_buf *out,
+                                       mx_error *err)
 {
     uint64_t id;
-    if (mx_gguf_number(mx_gguf_find(g, "tokenizer.ggml.add_bos_token"), 0) == 0.0 ||
-        !find_token(g, "tokenizer.ggml.bos_token_id", tokens, &id)) {
+    int64_t number = -1; /* there is none */
+    double adds_bos = kinds[kind].adds_bos;
+    MX_TRY(mx_gguf_get_f64(g, "tokenizer.ggml.add_bos_token", 0, 1, &adds_bos, err));
+    MX_TRY(mx_gguf_get_i64(g, "tokenizer.ggml.bos_token_id", -1, UINT32_MAX, &number, err));
+    if (adds_bos == 0.0 || number == -1 || number == UINT32_MAX) {
         return mx_buf_append(out, MX_STR(BYTE_LEVEL("false")), err);
+    }
+    if (!find_token(g, "tokenizer.ggml.bos_token_id", tokens, &id)) {
+        return mx_fail(err, MX_FORMAT, "the GGUF file's tokenizer.ggml.bos_token_id is %lld, and it has %llu tokens",
+                       (long long)number, (unsigned long long)tokens->n);
     }
     mx_buf token = {.max = 1 << 20};
     mx_status st = mx_json_append_str(&token, tokens->strings[id], err);
@@ -128,7 +137,7 @@ static mx_status append_tokenizer(const mx_gguf *g, int kind, mx_buf *out, mx_er
                          "],\"normalizer\":%s,\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[%s]},",
                          kinds[kind].normalizer, kinds[kind].pre_tokenizers));
     MX_TRY(mx_buf_printf(out, err, "\"post_processor\":"));
-    MX_TRY(append_post_processor(g, tokens, out, err));
+    MX_TRY(append_post_processor(g, kind, tokens, out, err));
     MX_TRY(
         mx_buf_printf(out, err,
                       ",\"decoder\":" BYTE_LEVEL(

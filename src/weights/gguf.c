@@ -171,8 +171,14 @@ static mx_status parse_tensors(cursor *c, mx_gguf *out, mx_error *err)
     if (start > c->n_bytes && out->n_tensors > 0) {
         return fail_short(c, err);
     }
+    size_t room = out->n_tensors > 0 ? c->n_bytes - start : 0;
     for (size_t i = 0; i < out->n_tensors; i++) {
         MX_TRY(place_tensor(c, &out->tensors[i], offsets[i], start, err));
+        if (out->tensors[i].n_bytes > room) { /* a small file could stand for any number of bytes */
+            return mx_fail(err, MX_FORMAT, "%s: its tensors have more bytes than the file: some lie on each other",
+                           c->path);
+        }
+        room -= out->tensors[i].n_bytes;
     }
     return MX_OK;
 }

@@ -485,12 +485,12 @@ def gguf_metadata_is_carried_over_or_refused_by_name(cli):
                 ("llama.attention.sliding_window", 8), ("llama.rope.scaling.type", "longrope"), ("llama.expert_count", 8),
                 ("llama.attention.causal", False), ("llama.attention.new_rule", 1), ("llama.rope.scaling.attn_factor", 2.0),
                 ("split.count", 2), ("tokenizer.ggml.bos_token_id", f64("nan")), ("tokenizer.ggml.eos_token_id", 259),
-                ("tokenizer.ggml.bos_token_id", -2)]
+                ("tokenizer.ggml.bos_token_id", -2), ("tokenizer.ggml.merges", ["no merge of anything"])]
     for i, (key, value) in enumerate(refused):
         file.write_bytes(tiny_model.gguf(0, {key: value}))
         done = cli("convert", cli.path(file), cli.path(cli.folder / "meta"))
         is_shape = value == 3 and "head_count" in key  # does not divide the rows: told of the tensor
-        check_failure(done, 1, "heads" if is_shape else "pieces" if "split" in key else key)
+        check_failure(done, 1, "heads" if is_shape else {"split.count": "pieces", "tokenizer.ggml.merges": "merge 0"}.get(key, key))
         check(not list(cli.folder.glob("meta*/")), i)
     scaling = {"rope_type": "yarn", "factor": 4, "beta_fast": 16, "beta_slow": 1, "original_max_position_embeddings": 1024}
     for i, (changes, wanted) in enumerate([
@@ -499,12 +499,14 @@ def gguf_metadata_is_carried_over_or_refused_by_name(cli):
             ({"llama.rope.scaling.factor": 4.0}, {"rope_type": "linear", "factor": 4}),
             ({"llama.rope.scaling.type": "none", "llama.rope.scaling.factor": 4.0}, None),
             ({"llama.rope.scaling.type": "yarn", "llama.rope.scaling.factor": 4.0, "llama.rope.scaling.yarn_beta_fast": 16.0,
-              "llama.rope.scaling.original_context_length": 1024}, scaling)]):
+              "llama.rope.scaling.original_context_length": 1024}, scaling),
+            ({"tokenizer.ggml.pre": "llama-bpe", "tokenizer.ggml.add_bos_token": None}, None)]):
         file.write_bytes(tiny_model.gguf(0, changes))
         folder = cli.folder / f"meta{i}"
         check_fine(cli("convert", cli.path(file), cli.path(folder)))
         config = json.loads((folder / "config.json").read_text())
         check(config.get("rope_scaling") == wanted, config)
+        check(("TemplateProcessing" in (folder / "tokenizer.json").read_text()) == (i > 0), "bos")
         check_fine(cli.generate("-p", "a", "-n", "2", model=folder))
 
 

@@ -170,7 +170,7 @@ def gguf(kind=0, changes=None, extra=None, without=()):
               "tokenizer.ggml.merges": [], "tokenizer.ggml.token_type": [1] * 256 + [3] * 3,
               "tokenizer.ggml.bos_token_id": BOS, "tokenizer.ggml.eos_token_id": END,
               "tokenizer.ggml.add_bos_token": True, "tokenizer.chat_template": TEMPLATE}
-    values.update(changes or {})
+    values = {key: v for key, v in {**values, **(changes or {})}.items() if v is not None}
     infos, payload = b"", b""
     parts = {name: part for name, part in {**tensors(), **(extra or {})}.items() if name not in without}
     for name, (shape, data) in parts.items():
