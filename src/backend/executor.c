@@ -6,6 +6,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/cuda_image.h"
 #include "base/compiler.h"
 
 static const mx_backend *const backends[] = {
@@ -33,22 +34,38 @@ static bool is_device(const char *device, const char *name, int32_t *number)
     return device[n] == '\0';
 }
 
-mx_status mx_executor_open(const char *device, const mx_plan *plan, const mx_executor_options *options,
-                           mx_executor **out, mx_error *err)
+/* The back end of a device, and the number behind its name. */
+static mx_status find_backend(const char *device, const mx_backend **out, int32_t *number, mx_error *err)
 {
-    *out = NULL;
-    for (size_t i = 0; i < MX_COUNTOF(backends); i++) {
-        mx_executor_options with_number = *options;
-        if (is_device(device, backends[i]->name, &with_number.i_device)) {
-            return backends[i]->open(plan, &with_number, out, err);
-        }
-    }
     char names[128] = "";
     for (size_t i = 0; i < MX_COUNTOF(backends); i++) {
         const size_t n_used = strlen(names);
-        (void)snprintf(names + n_used, sizeof names - n_used, "%s%s", i ? ", " : "", backends[i]->name);
+        *out = backends[i];
+        if (is_device(device, backends[i]->name, number)) {
+            return MX_OK;
+        }
+        if (backends[i] != &mx_backend_cuda || mx_cuda_image_get()) {
+            (void)snprintf(names + n_used, sizeof names - n_used, "%s%s", i ? ", " : "", backends[i]->name);
+        }
     }
     return mx_fail(err, MX_INVALID, "there is no device \"%s\"; this build has: %s", device, names);
+}
+
+mx_status mx_executor_check_device(const char *device, mx_error *err)
+{
+    const mx_backend *backend;
+    int32_t number;
+    return find_backend(device, &backend, &number, err);
+}
+
+mx_status mx_executor_open(const char *device, const mx_plan *plan, const mx_executor_options *options,
+                           mx_executor **out, mx_error *err)
+{
+    const mx_backend *backend;
+    mx_executor_options with_number = *options;
+    *out = NULL;
+    MX_TRY(find_backend(device, &backend, &with_number.i_device, err));
+    return backend->open(plan, &with_number, out, err);
 }
 
 mx_status mx_executor_run(mx_executor *executor, const mx_batch *batch, mx_error *err)

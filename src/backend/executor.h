@@ -71,6 +71,9 @@ struct mx_executor {
     void (*close)(mx_executor *executor);
 };
 
+/* MX_INVALID where no device can have this name; names those that this build has. */
+mx_status mx_executor_check_device(const char *device, mx_error *err) MX_NODISCARD;
+
 /* Prepares `plan` on the device called `device` ("cpu", "cuda", "cuda:1"): takes memory, repacks weights, starts
  * threads. The plan, its program and the checkpoint under it must outlive the executor. MX_INVALID (no such device;
  * names those there are), MX_NO_MEMORY, MX_UNSUPPORTED (an operation or format that the device cannot run, named). */

@@ -2,7 +2,9 @@
 #include "backend/executor.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "backend/cuda/cuda_image.h"
 #include "base/mem.h"
 #include "program/passes.h"
 #include "tests/test.h"
@@ -182,6 +184,22 @@ MX_TEST(reports_every_allocation_that_fails)
     fixture_close(&f);
 }
 
-MX_TEST_MAIN(MX_CASE(tuned_logits_are_those_of_the_plain_operations), MX_CASE(a_step_allocates_nothing),
+MX_TEST(devices_are_those_that_the_build_has_kernels_for)
+{
+    static const mx_executor_options options = {0};
+    mx_executor *executor = NULL;
+    mx_error err = {0};
+    MX_CHECK_OK(mx_executor_check_device("cpu", &err), &err);
+    MX_CHECK_OK(mx_executor_check_device("cuda:1", &err), &err);
+    MX_CHECK_FAILS(mx_executor_check_device("foo", &err), MX_INVALID, &err, "no device \"foo\"; this build has: cpu");
+    MX_CHECK((strstr(err.message, "cuda") != NULL) == (mx_cuda_image_get() != NULL));
+    if (!mx_cuda_image_get()) {
+        MX_CHECK_FAILS(mx_executor_open("cuda", NULL, &options, &executor, &err), MX_DEVICE, &err,
+                       "this build has no GPU kernels");
+    }
+}
+
+MX_TEST_MAIN(MX_CASE(devices_are_those_that_the_build_has_kernels_for),
+             MX_CASE(tuned_logits_are_those_of_the_plain_operations), MX_CASE(a_step_allocates_nothing),
              MX_CASE(refuses_token_ids_outside_the_vocabulary), MX_CASE(refuses_what_it_cannot_run_by_name),
              MX_CASE(reports_every_allocation_that_fails))

@@ -222,14 +222,23 @@ static mx_status describe_devices(mx_cuda_driver *driver, mx_error *err)
     return MX_OK;
 }
 
-mx_status mx_cuda_driver_open(const char *library, mx_cuda_driver *driver, mx_error *err)
+static mx_status open_driver(const char *library, mx_cuda_driver *driver, mx_error *err)
 {
-    *driver = (mx_cuda_driver){0};
     MX_TRY(open_library(library, driver, err));
     MX_TRY(load_functions(driver, err));
     MX_TRY(check_version(driver, err));
     MX_TRY(init(driver, err));
-    MX_TRY(describe_devices(driver, err));
+    return describe_devices(driver, err);
+}
+
+mx_status mx_cuda_driver_open(const char *library, mx_cuda_driver *driver, mx_error *err)
+{
+    *driver = (mx_cuda_driver){0};
+    const mx_status st = open_driver(library, driver, err);
+    if (st != MX_OK && !library && !mx_cuda_image_get()) { /* whatever is wrong with the driver, mending it helps not */
+        return REPORT(driver, MX_CUDA_NOT_BUILT, 0, err, "this build has no GPU kernels");
+    }
+    MX_TRY(st);
     if (!mx_cuda_image_get()) {
         return REPORT(driver, MX_CUDA_NOT_BUILT, 0, err,
                       "the GPU \"%s\" is there, but this program was built without GPU kernels",

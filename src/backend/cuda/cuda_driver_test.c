@@ -63,6 +63,11 @@ MX_TEST(a_build_without_kernels_says_so_and_still_names_the_gpu)
         return;
     }
     check_problem("h200", MX_CUDA_NOT_BUILT, "\"Fake H200\" is there");
+    mx_cuda_driver driver;
+    mx_error err = {0};
+    MX_CHECK_FAILS(mx_cuda_driver_open(NULL, &driver, &err), MX_DEVICE, &err, "GPU kernels");
+    MX_CHECK(driver.problem == MX_CUDA_NOT_BUILT); /* whether the machine has a driver or not */
+    mx_cuda_driver_close(&driver);
 }
 
 MX_TEST(a_machine_without_the_driver_is_told_apart)

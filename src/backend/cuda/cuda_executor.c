@@ -446,6 +446,9 @@ static const float *cuda_view_logits(const mx_executor *executor)
 static mx_status cuda_open(const mx_plan *plan, const mx_executor_options *options, mx_executor **out, mx_error *err)
 {
     mx_status st;
+    if (!mx_cuda_image_get()) {
+        return mx_fail(err, MX_DEVICE, "this build has no GPU kernels; %s", mx_cuda_problem_advice(MX_CUDA_NOT_BUILT));
+    }
     if (options->n_pages <= 0) {
         return mx_fail(err, MX_INVALID, "a KV cache of %d pages: at least one is needed", options->n_pages);
     }
