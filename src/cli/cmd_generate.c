@@ -10,6 +10,7 @@
 #include "cli/text_io.h"
 #include "platform/console.h"
 #include "platform/signal.h"
+#include "text/grammar/grammar.h"
 
 enum {
     ROOM_FOR_ANSWER = 4096, /* tokens of context for an answer whose length is not given */
@@ -129,6 +130,26 @@ static mlxcel_status make_prompt(const mlxcel_model *model, const mx_cli_options
     return mx_cli_tokenize_chat(model, options, text, prompt, err);
 }
 
+/* Before anything is loaded: whether the text of --json-schema or --grammar is one, and allows any answer. */
+static mx_status check_grammar(const char *name, mx_grammar_kind kind, const char *text, mx_error *err)
+{
+    static const mx_token_table no_tokens = {0};
+    mx_grammar *grammar = NULL;
+    mx_matcher *matcher = NULL;
+    if (!text) {
+        return MX_OK;
+    }
+    mx_status st = mx_grammar_open(kind, mx_str_from(text), &grammar, err);
+    st = st == MX_OK ? mx_matcher_new(grammar, &no_tokens, &matcher, err) : st;
+    mx_matcher_free(matcher);
+    mx_grammar_close(grammar);
+    if (st == MX_OK || st == MX_NO_MEMORY) {
+        return st;
+    }
+    const mx_error why = *err; /* also what is unsupported is a wrong command line */
+    return mx_fail(err, MX_INVALID, "%s: %s", name, why.message);
+}
+
 static mx_status check_options(const mx_cli_options *options, mx_error *err)
 {
     MX_TRY(mx_cli_need_model(options, err));
@@ -144,7 +165,8 @@ static mx_status check_options(const mx_cli_options *options, mx_error *err)
     if (options->n_logprobs.is_set && !options->as_json) {
         return mx_fail(err, MX_INVALID, "--logprobs has its place in JSON: give --json, too");
     }
-    return MX_OK;
+    MX_TRY(check_grammar("--json-schema", MX_GRAMMAR_JSON_SCHEMA, options->json_schema, err));
+    return check_grammar("--grammar", MX_GRAMMAR_GBNF, options->grammar, err);
 }
 
 int mx_cmd_generate(const mx_cli_options *options)

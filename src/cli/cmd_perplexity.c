@@ -9,6 +9,7 @@
  */
 #include <math.h>
 
+#include "backend/cuda/cuda_driver.h"
 #include "backend/executor.h"
 #include "cli/prompt.h"
 #include "cli/text_io.h"
@@ -29,6 +30,21 @@ typedef struct run {
     double sum_squares;
     int64_t n;
 } run;
+
+/* "auto" is a GPU if one can be used, else the CPU. */
+static mx_status open_device(run *r, const char *device, const mx_executor_options *options, mx_error *err)
+{
+    if (device && strcmp(device, "auto") != 0) {
+        return mx_executor_open(device, &r->plan, options, &r->executor, err);
+    }
+    if (mx_cuda_is_installed()) {
+        if (mx_executor_open("cuda", &r->plan, options, &r->executor, err) == MX_OK) {
+            return MX_OK;
+        }
+        mx_cli_note("mlxcel: running on the CPU: %s\n", err->message);
+    }
+    return mx_executor_open("cpu", &r->plan, options, &r->executor, err);
+}
 
 static mx_status open_run(run *r, const mx_cli_options *options, mx_error *err)
 {
@@ -54,9 +70,8 @@ static mx_status open_run(run *r, const mx_cli_options *options, mx_error *err)
                                           .kv_type = MX_KV_F16,
                                           .n_threads = (int32_t)options->n_threads.value,
                                           .i_device = -1};
-    const bool is_auto = !options->device || strcmp(options->device, "auto") == 0;
     MX_TRY(mx_plan_init(&r->plan, program, STEP_TOKENS, STEP_TOKENS, err));
-    return mx_executor_open(is_auto ? "cpu" : options->device, &r->plan, &executor, &r->executor, err);
+    return open_device(r, options->device, &executor, err);
 }
 
 static void close_run(run *r)
@@ -109,6 +124,9 @@ static mx_status run_step(run *r, const int32_t *window, int32_t n_window, int32
     const float *logits = mx_executor_view_logits(r->executor);
     for (int32_t i = 0; i < n && from + i + 1 < n_window; i++) {
         const double s = surprise(logits + (int64_t)i * n_vocab, n_vocab, window[from + i + 1]);
+        if (!isfinite(s)) {
+            return mx_fail(err, MX_DEVICE, "the model's output holds no finite number; its weights may be damaged");
+        }
         r->sum += s;
         r->sum_squares += s * s;
         r->n++;
@@ -177,6 +195,10 @@ int mx_cmd_perplexity(const mx_cli_options *options)
     MX_TRY_OR(done, st, run_windows(&r, ids.ids, ids.n_ids, bos, &err));
     const double mean = r.sum / (double)r.n;
     const double deviation = sqrt(fmax(r.sum_squares / (double)r.n - mean * mean, 0.0) / (double)r.n);
+    if (!isfinite(exp(mean))) {
+        st = mx_fail(&err, MX_DEVICE, "the perplexity is beyond all numbers; the model's weights may be damaged");
+        goto done;
+    }
     st = options->as_json
              ? mx_buf_printf(&out, &err, "{\"perplexity\": %.6f, \"error\": %.6f, \"tokens\": %lld, \"window\": %d}\n",
                              exp(mean), exp(mean) * deviation, (long long)r.n, (int)r.n_window)

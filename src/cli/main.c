@@ -1,6 +1,7 @@
 /* main.c - finds the command and runs it. */
 #include <string.h>
 
+#include "backend/executor.h"
 #include "cli/model_arg.h"
 #include "cli/options.h"
 #include "cli/text_io.h"
@@ -58,6 +59,10 @@ static int run_command(int argc, char *const *argv, mx_arena *arena)
     }
     if (options.help) {
         return print_help(command);
+    }
+    if (options.device && strcmp(options.device, "auto") != 0 &&
+        mx_executor_check_device(options.device, &err) != MX_OK) {
+        return mx_cli_fail(&err);
     }
     if (mx_cli_takes_model(command) && mx_cli_find_model(arena, &options, &err) != MX_OK) {
         return mx_cli_fail(&err);

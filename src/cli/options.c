@@ -180,7 +180,12 @@ static mx_status set_value(mx_cli_options *out, const option *o, const char *fro
     void *field = (char *)out + o->offset;
     switch (o->type) {
     case TYPE_FLAG: *(bool *)field = true; return MX_OK;
-    case TYPE_TEXT: *(const char **)field = text; return MX_OK;
+    case TYPE_TEXT:
+        if (o->min > 0 && !*text) {
+            return mx_fail(err, MX_INVALID, "%s: the text is empty", from);
+        }
+        *(const char **)field = text;
+        return MX_OK;
     case TYPE_INT: return set_int((mx_cli_int *)field, o, from, text, err);
     case TYPE_FLOAT: return set_float((mx_cli_float *)field, o, from, text, err);
     case TYPE_LIST: {

@@ -142,6 +142,13 @@ def perplexity_of_a_model_that_knows_nothing_is_its_vocabulary(cli):
     done = check_fine(cli("perplexity", "-m", cli.path(cli.model), "-p", "abc abc"))
     check("perplexity " in done.out and "over 7 tokens" in done.out, done.out)
     check_failure(cli("perplexity", cli.path(cli.model), "-p", "a", "-c", 1), 2, "windows have 2 to")
+    damaged = cli.broken("damaged")
+    parts = tiny_model.tensors()
+    shape, data = parts["model.norm.weight"]
+    parts["model.norm.weight"] = (shape, b"\0\0\xc0\x7f" * (len(data) // 4))  # NaN
+    (damaged / "model.safetensors").write_bytes(tiny_model.safetensors(parts))
+    for more in ((), ("--json",)):
+        check_failure(cli("perplexity", cli.path(damaged), "-p", "abc abc", *more), 1, "no finite number")
 
 
 def bench_prints_speeds(cli):
@@ -166,6 +173,12 @@ def usage_mistakes_exit_with_2_and_a_hint(cli):
     check_failure(cli.generate("-p", "a", "--logprobs", "2"), 2, "--json")
     check_failure(cli.generate("-p", "a", "--samplers", "top_k;topp"), 2, '"topp"')
     check_failure(cli.generate("-p", "a", "-n", "0"), 2, "-n 0")
+    check_failure(cli.generate("-p", "a", "--adapter", ""), 2, "--adapter", "empty")
+    check_failure(cli.generate("-p", "a", "--device", "foo"), 2, 'no device "foo"')
+    check_failure(cli("perplexity", cli.path(cli.model), "-p", "a", "--device", "foo"), 2, 'no device "foo"')
+    check_failure(cli.generate("-p", "a", "--json-schema", "{"), 2, "--json-schema")
+    check_failure(cli.generate("-p", "a", "--json-schema", '{"not": {}}'), 2, "--json-schema", "not")
+    check_failure(cli.generate("-p", "a", "--grammar", "root ::= ("), 2, "--grammar")
     check_failure(cli.generate("-p", "a", "--system", "s", "--no-chat-template"), 2, "--system")
 
 
