@@ -6,34 +6,8 @@
 
 #include "base/mem.h"
 #include "model/rope_scaling.h"
+#include "tests/config_reading.h"
 #include "tests/test.h"
-
-typedef struct reading {
-    mx_arena arena; /* owned */
-    mx_model_config config;
-    const mx_family *family;
-    mx_error err;
-    mx_status st;
-} reading;
-
-static void read_json(reading *r, const char *text)
-{
-    mx_json json = {0};
-    mx_arena_init(&r->arena, 1 << 22);
-    r->st = mx_json_parse(mx_str_from(text), "config.json", &json, &r->err);
-    if (r->st == MX_OK) {
-        r->st = mx_model_config_read(json.root, "config.json", &r->arena, &r->config, &r->family, &r->err);
-    }
-    mx_json_close(&json); /* the configuration must not point into it */
-}
-
-static void check_fails(const char *text, mx_status wanted, const char *piece)
-{
-    reading r = {0};
-    read_json(&r, text);
-    MX_CHECK_FAILS(r.st, wanted, &r.err, piece);
-    mx_arena_deinit(&r.arena);
-}
 
 MX_TEST(reads_a_mixtral_8x7b)
 {

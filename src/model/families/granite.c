@@ -1,5 +1,7 @@
 /* granite.c - Granite 3 and 4, without experts and with: Llama's layer with factors on the embedding, the scores, what
  * is added to the stream, and the logits. */
+#include "model/families/granite.h"
+
 #include "model/families/families.h"
 #include "model/moe.h"
 
@@ -23,23 +25,24 @@ static const mx_model_config granite_defaults = {
 };
 
 static const mx_field granite_fields[] = {
-    MX_FIELD(mx_model_config, F64, attention_scale, "attention_multiplier", 0, 1000000),
-    MX_FIELD(mx_model_config, F64, embedding_scale, "embedding_multiplier", 0, 1000000),
-    MX_FIELD(mx_model_config, F64, residual_scale, "residual_multiplier", 0, 1000000),
-    MX_FIELD(mx_model_config, F64, logit_scale, "logits_scaling", 0, 1000000),
+    MX_GRANITE_SCALES,
     MX_FIELD_END,
 };
 
-/* "logits_scaling" divides. */
-static mx_status granite_read(yyjson_val *obj, mx_arena *arena, mx_model_config *c, mx_error *err)
+mx_status mx_granite_read_scales(mx_model_config *c, mx_error *err)
 {
-    (void)obj;
-    (void)arena;
     if (c->attention_scale == 0 || c->embedding_scale == 0 || c->residual_scale == 0 || c->logit_scale == 0) {
         return mx_fail(err, MX_FORMAT, "a multiplier of a Granite model is 0");
     }
     c->logit_scale = 1 / c->logit_scale;
     return MX_OK;
+}
+
+static mx_status granite_read(yyjson_val *obj, mx_arena *arena, mx_model_config *c, mx_error *err)
+{
+    (void)obj;
+    (void)arena;
+    return mx_granite_read_scales(c, err);
 }
 
 static const mx_model_config granitemoe_defaults = {
@@ -67,7 +70,7 @@ static const mx_model_config granitemoe_defaults = {
 static mx_status granitemoe_read(yyjson_val *obj, mx_arena *arena, mx_model_config *c, mx_error *err)
 {
     MX_TRY(mx_moe_experts_are_mlps(obj, arena, c, err));
-    return granite_read(obj, arena, c, err);
+    return mx_granite_read_scales(c, err);
 }
 
 static void granitemoe_layer(mx_builder *b, const mx_model_config *c, int32_t i_layer)

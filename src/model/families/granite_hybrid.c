@@ -6,6 +6,7 @@
 #include <float.h>
 
 #include "model/families/families.h"
+#include "model/families/granite.h"
 #include "model/mamba_layers.h"
 #include "model/moe.h"
 #include "model/recurrent.h"
@@ -62,30 +63,24 @@ static const mx_model_config granite_hybrid_defaults = {
 };
 
 static const mx_field granite_hybrid_fields[] = {
-    MX_FIELD(mx_model_config, F64, attention_scale, "attention_multiplier", 0, 1000000),
-    MX_FIELD(mx_model_config, F64, embedding_scale, "embedding_multiplier", 0, 1000000),
-    MX_FIELD(mx_model_config, F64, residual_scale, "residual_multiplier", 0, 1000000),
-    MX_FIELD(mx_model_config, F64, logit_scale, "logits_scaling", 0, 1000000),
+    MX_GRANITE_SCALES,
     MX_FIELD(mx_model_config, I64, n_experts, "num_local_experts", 0, 4096),
     MX_FIELD_END,
 };
 
-/* "logits_scaling" divides; an MLP is as wide as the shared expert, and experts as "intermediate_size" says. */
+/* An MLP is as wide as the shared expert, and experts as "intermediate_size" says. */
 static mx_status granite_hybrid_read(yyjson_val *obj, mx_arena *arena, mx_model_config *c, mx_error *err)
 {
     void *edit = NULL;
     MX_TRY(mx_own_edit(arena, c, sizeof(granite_fields), &edit, err));
     granite_fields *own = (granite_fields *)edit;
-    if (c->attention_scale == 0 || c->embedding_scale == 0 || c->residual_scale == 0 || c->logit_scale == 0) {
-        return mx_fail(err, MX_FORMAT, "a multiplier of a Granite model is 0");
-    }
+    MX_TRY(mx_granite_read_scales(c, err));
     const int64_t d_inner = own->expand * c->d_model;
     if (d_inner % own->mamba.n_heads != 0 || d_inner / own->mamba.n_heads > 4096) {
         return mx_fail(err, MX_FORMAT, "%lld channels do not divide into \"mamba_n_heads\", %d", (long long)d_inner,
                        own->mamba.n_heads);
     }
     own->mamba.head_dim = (int32_t)(d_inner / own->mamba.n_heads);
-    c->logit_scale = 1 / c->logit_scale;
     c->d_ff_expert = c->d_ff;
     c->d_ff = own->d_ff_shared;
     return mx_mamba2_read_limits(obj, &own->mamba, err);
